@@ -1,0 +1,13 @@
+//! Why a trial could not be run.
+
+use thiserror::Error;
+
+use crate::protocol::BuildError;
+
+#[derive(Debug, Error)]
+pub enum EngineError {
+    #[error("sender {sender}: {source}")]
+    Build { sender: String, source: BuildError },
+    #[error("sender {sender} was not connected within {limit_s} s on a clean link")]
+    NotConnected { sender: String, limit_s: u64 },
+}

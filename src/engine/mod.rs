@@ -1,0 +1,108 @@
+//! Runs one trial and records it. The only layer, with `netns`, that touches clocks, sockets and threads.
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::recording::Recording;
+use crate::scenario::plan::{Plan, SenderPlan};
+use crate::units::{Direction, PathId};
+
+mod error;
+pub use error::EngineError;
+
+/// One sender, once, through one plan.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    pub plan: Arc<Plan>,
+    /// Index into `plan.senders`.
+    pub sender: usize,
+    /// From 0.
+    pub repetition: u32,
+}
+
+pub trait Engine: Sync {
+    fn kind(&self) -> EngineKind;
+
+    /// How many trials may run side by side without spoiling one another.
+    fn side_by_side(&self, plan: &Plan) -> usize;
+
+    /// Runs a trial to its end, or until `events` answers `Break`: what was measured until then is kept and marked.
+    fn run(
+        &self,
+        trial: &Trial,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Recording, EngineError>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineKind {
+    Sim,
+    Relay,
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EngineKind::Sim => "sim",
+            EngineKind::Relay => "relay",
+        })
+    }
+}
+
+/// What a trial tells while it runs, a few times a second of wall time at most.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// The connection is up and the workload starts now.
+    Started {
+        handshake: Duration,
+    },
+    Progress(Progress),
+}
+
+#[derive(Debug, Clone)]
+pub struct Progress {
+    /// Since the start of the workload.
+    pub elapsed: Duration,
+    pub sent: u64,
+    pub delivered: u64,
+    /// Of what was delivered since the last progress event; `None` if nothing was.
+    pub p50: Option<Duration>,
+    pub p99: Option<Duration>,
+    /// Paths in an outage at this moment.
+    pub dark: Vec<PathId>,
+}
+
+impl Trial {
+    pub fn sender(&self) -> &SenderPlan {
+        &self.plan.senders[self.sender]
+    }
+
+    /// The seed of one direction of a path: the same for every sender of a repetition, so that each meets the same
+    /// impairment, and another one for the next repetition.
+    pub fn link_seed(&self, path: PathId, direction: Direction) -> u64 {
+        let purpose = 2 * u64::from(path.0) + u64::from(direction == Direction::Down);
+        mix(self.repetition_seed() ^ mix(purpose + 1))
+    }
+
+    /// The seed of everything else that is random: connection ids, keys.
+    pub fn protocol_seed(&self) -> u64 {
+        mix(self.repetition_seed() ^ mix(1_000_000 + self.sender as u64))
+    }
+
+    fn repetition_seed(&self) -> u64 {
+        mix(self.plan.seed ^ mix(u64::from(self.repetition)))
+    }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): spreads neighbouring numbers over all 64 bits.
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

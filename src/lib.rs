@@ -1,0 +1,34 @@
+//! impairlab: one scenario, one timeline, the same senders and the same link model, on several engines.
+//!
+//! The modules in reading order; the layers below never see those above them:
+//!
+//! ```text
+//! commands   what each subcommand does
+//! report     recordings → table, charts, JSON, CSV            sees recordings only
+//! statistics quantiles and their intervals                    pure
+//! recording  the facts of one trial, and their summary        pure, but for reading and writing its format
+//! engine     runs one trial: sim (virtual time), relay (namespaces, real time)
+//! scenario   a YAML file → a Plan                             pure, but for reading the files
+//! timeline   every change of every path, sorted               pure
+//! workload   what is sent when                                pure
+//! protocol   the senders under test, without I/O              pure
+//! link       one direction of one path, netem's meaning       pure
+//! units      Instant, Rate, Size, Probability, PathId
+//! ```
+//!
+//! "Pure" means: no I/O, no clock, no randomness but from a seed that is passed in.
+
+pub mod commands;
+pub mod engine;
+pub mod link;
+pub mod progress;
+pub mod protocol;
+pub mod recording;
+pub mod report;
+pub mod scenario;
+pub mod statistics;
+pub mod timeline;
+pub mod units;
+pub mod workload;
+
+pub mod cli;

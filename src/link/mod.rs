@@ -1,0 +1,3 @@
+//! One direction of one path, with the meaning Linux's netem gives its settings.
+
+pub mod profile;

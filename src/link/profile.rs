@@ -1,0 +1,150 @@
+//! The settings of one direction of a path, with every default filled in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Probability, Rate};
+
+/// Settings by netem's meaning. `LinkProfile::default()` is a link that does nothing but pass packets on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkProfile {
+    /// One way, before jitter.
+    pub delay: Duration,
+    pub jitter: Duration,
+    pub delay_correlation: Probability,
+    pub distribution: Distribution,
+    pub order: Order,
+    pub loss: Loss,
+    pub duplicate: Correlated,
+    pub corrupt: Correlated,
+    pub reorder: Option<Reorder>,
+    pub rate: Option<RateLimit>,
+    /// Packets held at most, those on the delay line included (netem's `limit`).
+    pub limit: u32,
+    pub slot: Option<Slot>,
+    /// Mark ECN-capable packets instead of losing them.
+    pub ecn: bool,
+}
+
+impl Default for LinkProfile {
+    fn default() -> Self {
+        Self {
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            delay_correlation: Probability::NEVER,
+            distribution: Distribution::Uniform,
+            order: Order::ByTime,
+            loss: Loss::None,
+            duplicate: Correlated::default(),
+            corrupt: Correlated::default(),
+            reorder: None,
+            rate: None,
+            limit: DEFAULT_LIMIT,
+            slot: None,
+            ecn: false,
+        }
+    }
+}
+
+/// netem's own default.
+pub const DEFAULT_LIMIT: u32 = 1000;
+
+/// How jitter is spread around the delay.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distribution {
+    #[default]
+    Uniform,
+    Normal,
+    Pareto,
+    ParetoNormal,
+    /// Samples in units of jitter / 8192, as netem's `.dist` files hold them: 1 to 16,384 of them.
+    Table(Arc<[i16]>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// As netem: packets leave by their drawn time, so jitter reorders them.
+    #[default]
+    ByTime,
+    /// No packet overtakes an earlier one: its time is raised to that of the one before it.
+    Keep,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    #[default]
+    None,
+    Random(Correlated),
+    /// p: good → bad, r: bad → good, loss in the bad state (1 − h), loss in the good state (1 − k).
+    GilbertElliott {
+        p: Probability,
+        r: Probability,
+        one_minus_h: Probability,
+        one_minus_k: Probability,
+    },
+    /// netem's `loss state`.
+    FourState {
+        p13: Probability,
+        p31: Probability,
+        p32: Probability,
+        p23: Probability,
+        p14: Probability,
+    },
+}
+
+/// A probability, and how much each draw depends on the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Correlated {
+    pub probability: Probability,
+    pub correlation: Probability,
+}
+
+/// Packets that skip the delay: every `gap`-th, with `probability`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Reorder {
+    pub probability: Probability,
+    pub correlation: Probability,
+    /// At least 1.
+    pub gap: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RateLimit {
+    pub rate: Rate,
+    /// Bytes added to each packet (may be negative).
+    pub packet_overhead: i32,
+    /// Bytes a cell carries; 0: no cells.
+    pub cell_size: u32,
+    /// Bytes added to each cell.
+    pub cell_overhead: i32,
+}
+
+/// Packets leave only in slots, as on a scheduled radio link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slot {
+    pub spacing: SlotSpacing,
+    /// Packets a slot lets through; 0: no limit.
+    pub packets: u32,
+    /// Bytes a slot lets through; 0: no limit.
+    pub bytes: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlotSpacing {
+    /// Drawn uniformly between the two.
+    Between {
+        min: Duration,
+        max: Duration,
+    },
+    Distributed {
+        delay: Duration,
+        jitter: Duration,
+        distribution: Distribution,
+    },
+}

@@ -1,0 +1,168 @@
+//! What can be set on each protocol, with every default already filled in: the part of a plan that `build` reads.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::PathId;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProtocolSettings {
+    Udp(UdpSettings),
+    Kcp(KcpSettings),
+    Quic(QuicSettings),
+    Mpquic(MpquicSettings),
+    Replicate(ReplicateSettings),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UdpSettings {
+    pub path: PathId,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KcpSettings {
+    pub path: PathId,
+    pub behaviour: KcpBehaviour,
+    /// 0, 1 or 2: minimum RTO 100 or 30 ms, and how the RTO grows.
+    pub nodelay: u8,
+    /// The flush clock; ikcp keeps it between 10 ms and 5 s.
+    pub interval: Duration,
+    /// Fast-retransmit threshold; 0 switches it off.
+    pub resend: u32,
+    /// `nc`: no congestion control.
+    pub nc: bool,
+    /// Segments.
+    pub send_window: u32,
+    /// Segments.
+    pub receive_window: u32,
+    /// Bytes of UDP payload.
+    pub mtu: u32,
+    /// Messages are merged into full segments (stream mode); message boundaries are then kept by a length prefix.
+    pub stream: bool,
+    /// Flush on send and on input instead of waiting for the clock.
+    pub flush_at_once: bool,
+    /// How often `update` runs when nothing else happens (kcp's clock is in whole milliseconds).
+    pub update_interval: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KcpBehaviour {
+    #[serde(rename = "ikcp-1.7")]
+    Ikcp17,
+    #[serde(rename = "ikcp-2.1.1")]
+    Ikcp211,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QuicSettings {
+    pub path: PathId,
+    pub congestion: QuicCongestion,
+    pub mode: QuicMode,
+    /// RFC 9002 recommends 333 ms.
+    pub initial_rtt: Duration,
+    /// `max_ack_delay` this side announces; RFC 9000's default is 25 ms.
+    pub max_ack_delay: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuicCongestion {
+    Cubic,
+    #[serde(rename = "newreno")]
+    NewReno,
+    Bbr,
+    /// A congestion window of this many bytes that never changes.
+    FixedWindow(u64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuicMode {
+    /// All messages on one ordered stream, each behind a length prefix.
+    Stream,
+    /// A unidirectional stream of its own for each message.
+    StreamPerMessage,
+    /// Unreliable DATAGRAM frames (RFC 9221).
+    Datagram,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MpquicSettings {
+    pub paths: Vec<PathId>,
+    pub scheduler: MpquicScheduler,
+    pub congestion: MpquicCongestion,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MpquicScheduler {
+    Redundant,
+    #[serde(rename = "minrtt")]
+    MinRtt,
+    RoundRobin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MpquicCongestion {
+    Cubic,
+    Bbr,
+    Bbr3,
+    Copa,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplicateSettings {
+    pub paths: Vec<PathId>,
+    pub copy: Copy,
+    /// The protocol that is replicated; the path in its own settings does not count.
+    pub protocol: Box<ProtocolSettings>,
+}
+
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Copy {
+    /// One connection; each of its datagrams goes to every path.
+    Datagram,
+    /// One connection a path; each message goes to every connection.
+    Message,
+}
+
+impl ProtocolSettings {
+    /// The word for it in a scenario file.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Self::Udp(_) => "udp",
+            Self::Kcp(_) => "kcp",
+            Self::Quic(_) => "quic",
+            Self::Mpquic(_) => "mpquic",
+            Self::Replicate(_) => "replicate",
+        }
+    }
+
+    /// The paths a sender uses, in order.
+    pub fn paths(&self) -> Vec<PathId> {
+        match self {
+            Self::Udp(udp) => vec![udp.path],
+            Self::Kcp(kcp) => vec![kcp.path],
+            Self::Quic(quic) => vec![quic.path],
+            Self::Mpquic(mpquic) => mpquic.paths.clone(),
+            Self::Replicate(replicate) => replicate.paths.clone(),
+        }
+    }
+
+    /// The same protocol on another single path: what `replicate` builds its copies from.
+    pub fn on_path(&self, path: PathId) -> Self {
+        let mut settings = self.clone();
+        match &mut settings {
+            Self::Udp(udp) => udp.path = path,
+            Self::Kcp(kcp) => kcp.path = path,
+            Self::Quic(quic) => quic.path = path,
+            Self::Mpquic(mpquic) => mpquic.paths = vec![path],
+            Self::Replicate(replicate) => replicate.paths = vec![path],
+        }
+        settings
+    }
+}

@@ -1,0 +1,162 @@
+//! The facts of one trial, as they were measured: what `report` and every later comparison is computed from.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::EngineKind;
+use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
+use crate::timeline::Outage;
+use crate::units::PathId;
+use crate::workload::Workload;
+
+/// Version of the format below; a reader refuses another one.
+pub const FORMAT: u32 = 1;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    pub format: u32,
+    pub scenario: String,
+    pub sender: String,
+    pub protocol: ProtocolSettings,
+    pub delivery: Delivery,
+    pub repetition: u32,
+    pub engine: EngineKind,
+    pub seed: u64,
+    pub workload: Workload,
+    pub outages: Vec<Outage>,
+    pub path_names: Vec<String>,
+    pub status: Status,
+    pub handshake: Handshake,
+    pub messages: Messages,
+    /// One entry a path of the plan, counted from the start of the workload.
+    pub wire: Vec<PathWire>,
+    pub statistics: ProtocolStatistics,
+    /// Real-time engines only.
+    pub fidelity: Option<Fidelity>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Complete,
+    /// Stopped by the user after this much of the workload.
+    Interrupted {
+        after: Duration,
+    },
+    /// The connection was given up; what is undelivered is lost.
+    Closed {
+        reason: String,
+    },
+}
+
+/// What it cost to get connected, on a clean link, before the workload started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Handshake {
+    pub duration: Duration,
+    pub up: WireCount,
+    pub down: WireCount,
+}
+
+/// All times are nanoseconds since the start of the workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Messages {
+    /// In the order they were scheduled.
+    Each(Vec<Message>),
+    Histogram(MessageHistogram),
+}
+
+/// Nanoseconds since the start of the workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    pub scheduled: u64,
+    /// `None`: refused by the sender.
+    pub sent: Option<u64>,
+    /// `None`: lost, which counts as infinitely late.
+    pub delivered: Option<u64>,
+}
+
+/// What is left of the messages where only a histogram is kept.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MessageHistogram {
+    pub scheduled: u64,
+    pub refused: u64,
+    pub delivered: u64,
+    /// Delivered, but past the deadline.
+    pub late: u64,
+    /// Latency in nanoseconds (three significant digits) and how many messages had it, ascending.
+    pub latencies: Vec<(u64, u64)>,
+    /// The longest time in which nothing was delivered.
+    pub longest_gap: Gap,
+    /// Equal slices of the workload by scheduled time, at most [`MAX_WINDOWS`] of them.
+    pub windows: Vec<Window>,
+}
+
+pub const MAX_WINDOWS: usize = 600;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Gap {
+    pub from: u64,
+    pub until: u64,
+}
+
+/// The messages scheduled in one slice of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Window {
+    pub from: u64,
+    pub until: u64,
+    pub scheduled: u64,
+    pub delivered: u64,
+    /// Of the delivered ones, nanoseconds; zero where there is none.
+    pub p50: u64,
+    pub p99: u64,
+    pub max: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathWire {
+    pub path: PathId,
+    pub up: LinkCount,
+    pub down: LinkCount,
+}
+
+/// IP packets and their bytes (IP header included, Ethernet not), as the sender put them on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WireCount {
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+/// What went into one direction of a path, and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LinkCount {
+    pub offered: WireCount,
+    /// Dropped by the loss model (outages included).
+    pub lost: u64,
+    /// Dropped because the queue was full.
+    pub overflowed: u64,
+    pub duplicated: u64,
+    pub corrupted: u64,
+    pub marked: u64,
+    pub delivered: u64,
+}
+
+/// How well a real-time engine kept time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fidelity {
+    /// Lateness of packets at the relay, real minus asked: microseconds at these quantiles.
+    pub lateness_p50_us: f64,
+    pub lateness_p99_us: f64,
+    pub lateness_max_us: f64,
+    /// How late the workload's own sends were: microseconds.
+    pub send_lateness_p99_us: f64,
+    pub send_lateness_max_us: f64,
+    /// Times the host did not run the engine for more than 5 ms, and the longest.
+    pub stalls: u64,
+    pub longest_stall_us: f64,
+    /// Whether SCHED_FIFO was granted.
+    pub realtime: bool,
+    /// One line if the result is spoilt by the host.
+    pub spoilt: Option<String>,
+}

@@ -1,0 +1,64 @@
+//! What will be run: a scenario with every profile resolved, every default filled in and every range checked.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::link::profile::LinkProfile;
+use crate::protocol::ProtocolSettings;
+use crate::timeline::Timeline;
+use crate::units::PathId;
+use crate::workload::Workload;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Lower-case letters, digits and dashes: it names the folder of the results.
+    pub name: String,
+    pub about: String,
+    pub paths: Vec<PathPlan>,
+    pub timeline: Timeline,
+    pub workload: Workload,
+    pub senders: Vec<SenderPlan>,
+    pub repeat: u32,
+    pub seed: u64,
+    pub claims: Vec<Claim>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PathPlan {
+    pub name: String,
+    /// The profile it came from, and that profile's own sources.
+    pub profile: Option<String>,
+    pub sources: Vec<String>,
+    pub up: LinkProfile,
+    pub down: LinkProfile,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SenderPlan {
+    pub name: String,
+    pub protocol: ProtocolSettings,
+}
+
+/// What somebody published; the report puts what was measured beside it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    pub source: String,
+    pub sender: String,
+    pub p50: Option<Duration>,
+    pub p99: Option<Duration>,
+    pub p999: Option<Duration>,
+    pub amplification: Option<f64>,
+    pub longest_gap: Option<Duration>,
+}
+
+impl Plan {
+    pub fn path_name(&self, path: PathId) -> &str {
+        &self.paths[path.index()].name
+    }
+
+    /// Trials in all.
+    pub fn trials(&self) -> usize {
+        self.senders.len() * self.repeat as usize
+    }
+}
