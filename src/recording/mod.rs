@@ -1,5 +1,9 @@
 //! The facts of one trial, as they were measured: what `report` and every later comparison is computed from.
 
+mod log;
+
+pub use log::MessageLog;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
