@@ -117,9 +117,9 @@ impl HistogramLog {
         let latency = at.saturating_sub(nanos(self.periodic.due(id)));
         self.delivered += 1;
         self.late += u64::from(latency > nanos(self.periodic.deadline));
-        self.latencies.saturating_record(latency);
+        record(&mut self.latencies, latency);
         let window = self.window(id);
-        window.latencies_us.saturating_record(latency.div_ceil(1000));
+        record(&mut window.latencies_us, latency.div_ceil(1000));
         window.max = window.max.max(latency);
         self.extend_gap(at);
         self.last_delivery = self.last_delivery.max(at);
@@ -165,4 +165,8 @@ impl WindowLog {
             max: self.max,
         }
     }
+}
+
+fn record<C: hdrhistogram::Counter>(histogram: &mut Histogram<C>, value: u64) {
+    histogram.record(value).expect("a histogram that resizes itself takes every value");
 }
