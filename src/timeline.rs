@@ -32,3 +32,11 @@ pub struct Outage {
     pub from: Duration,
     pub until: Duration,
 }
+
+impl Timeline {
+    /// The paths in an outage at this time of the workload.
+    pub fn dark_paths(&self, at: Duration) -> Vec<PathId> {
+        let dark = self.outages.iter().filter(|outage| outage.from <= at && at < outage.until);
+        dark.map(|outage| outage.path).collect()
+    }
+}
