@@ -4,8 +4,11 @@ mod virtual_lab;
 
 use std::time::Duration;
 
+use impairlab::protocol::mpquic;
 use impairlab::protocol::quic::{self, DEFAULT_MAX_ACK_DELAY};
-use impairlab::protocol::settings::{QuicCongestion, QuicMode, QuicSettings};
+use impairlab::protocol::settings::{
+    MpquicCongestion, MpquicScheduler, MpquicSettings, QuicCongestion, QuicMode, QuicSettings,
+};
 use impairlab::protocol::{Protocol, Role};
 use impairlab::units::PathId;
 use virtual_lab::{CONTROL, Path, Run, run};
@@ -40,21 +43,34 @@ fn row(name: &str, run: &Run) {
     );
 }
 
+fn mpquic(
+    scheduler: MpquicScheduler,
+    congestion: MpquicCongestion,
+) -> impl Fn(Role) -> Box<dyn Protocol> {
+    move |role| {
+        let settings = MpquicSettings { paths: vec![PathId(0), PathId(1)], scheduler, congestion };
+        Box::new(mpquic::build(&settings, role, 7).unwrap())
+    }
+}
+
 #[test]
 fn explore() {
-    for (name, congestion, mode) in [
-        ("cubic", QuicCongestion::Cubic, QuicMode::Stream),
-        ("newreno", QuicCongestion::NewReno, QuicMode::Stream),
-        ("bbr", QuicCongestion::Bbr, QuicMode::Stream),
-        ("fixed", QuicCongestion::FixedWindow(1 << 20), QuicMode::Stream),
-        ("cubic per message", QuicCongestion::Cubic, QuicMode::StreamPerMessage),
-        ("fixed per message", QuicCongestion::FixedWindow(1 << 20), QuicMode::StreamPerMessage),
-        ("datagram fixed", QuicCongestion::FixedWindow(1 << 20), QuicMode::Datagram),
-    ] {
-        for seed in 1..=3 {
-            #[expect(clippy::disallowed_methods, reason="x")] let t = std::time::Instant::now();
-            let r = run(&[LTE], CONTROL, seed, false, quic(congestion, mode));
-            row(&format!("{name} {seed} {:?}", t.elapsed()), &r);
+    use MpquicCongestion::*;
+    use MpquicScheduler::*;
+    for scheduler in [Redundant, MinRtt, RoundRobin] {
+        for congestion in [Cubic, Bbr, Bbr3, Copa] {
+            for seed in 1..=2 {
+                #[expect(clippy::disallowed_methods, reason = "x")]
+                let t = std::time::Instant::now();
+                let r = run(
+                    &[LTE, Path::new(25.0, 5.0, 0.01)],
+                    CONTROL,
+                    seed,
+                    false,
+                    mpquic(scheduler, congestion),
+                );
+                row(&format!("{scheduler:?} {congestion:?} {seed} {:?}", t.elapsed()), &r);
+            }
         }
     }
 }

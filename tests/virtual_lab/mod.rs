@@ -116,7 +116,11 @@ impl Lab {
         self.turn(0);
         self.turn(1);
         while !self.endpoints.iter().all(|e| e.state() == State::Established) {
-            assert!(self.now < begin + Duration::from_secs(10), "no connection: {:?}", self.states());
+            assert!(
+                self.now < begin + Duration::from_secs(10),
+                "no connection: {:?}",
+                self.states()
+            );
             self.step(Instant::FAR_FUTURE);
         }
         self.now.saturating_since(begin)
@@ -204,7 +208,8 @@ impl Lab {
         let elapsed_ms = self.now.saturating_since(start).as_millis() as u64;
         let dark = path.outage_ms.is_some_and(|(from, until)| (from..until).contains(&elapsed_ms));
         let lost = self.dice.uniform() < path.loss;
-        let delay_ms = (path.delay_ms + path.jitter_ms * (2.0 * self.dice.uniform() - 1.0)).max(0.0);
+        let delay_ms =
+            (path.delay_ms + path.jitter_ms * (2.0 * self.dice.uniform() - 1.0)).max(0.0);
         (!dark && !lost).then_some(delay_ms)
     }
 }
