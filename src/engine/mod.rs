@@ -11,6 +11,7 @@ use crate::recording::Recording;
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::units::{Direction, PathId};
 
+pub mod environment;
 mod error;
 pub use error::EngineError;
 
