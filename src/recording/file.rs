@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -17,8 +17,16 @@ pub struct WriteError {
 
 /// Puts `bytes` at `path`, over what was there. After an error the old file, if any, is still there and nothing else.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    write_atomically_with(path, |out| out.write_all(bytes))
+}
+
+/// The same for what is too large to be held in memory first.
+pub fn write_atomically_with(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
     let temporary = beside(path);
-    write_synced(&temporary, bytes)
+    write_synced(&temporary, content)
         .and_then(|()| fs::rename(&temporary, path))
         .and_then(|()| sync_folder_of(path))
         .map_err(|source| {
@@ -50,10 +58,13 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+fn write_synced(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    content(&mut file)?;
+    file.into_inner().map_err(IntoInnerError::into_error)?.sync_all()
 }
 
 /// Makes the rename itself survive a power cut.
