@@ -13,6 +13,7 @@ use crate::recording::Recording;
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::units::{Direction, PathId};
 
+pub mod environment;
 mod error;
 mod outcome;
 pub mod sim;
