@@ -27,6 +27,10 @@ pub struct Link {
     pub group: u32,
     /// Whether it was brought up.
     pub up: bool,
+    /// Packets that went out over it since it was made.
+    pub packets_sent: u64,
+    /// Packets that came in over it since it was made.
+    pub packets_received: u64,
 }
 
 /// A queue discipline as the kernel describes it.
@@ -135,6 +139,8 @@ fn link(message: LinkMessage) -> Link {
         mtu: 0,
         group: 0,
         up: message.header.flags.contains(LinkFlags::Up),
+        packets_sent: 0,
+        packets_received: 0,
     };
     for attribute in message.attributes {
         match attribute {
@@ -142,6 +148,10 @@ fn link(message: LinkMessage) -> Link {
             LinkAttribute::Address(bytes) => link.mac = bytes.try_into().ok().map(MacAddress),
             LinkAttribute::Mtu(mtu) => link.mtu = mtu,
             LinkAttribute::Group(group) => link.group = group,
+            LinkAttribute::Stats64(stats) => {
+                link.packets_sent = stats.tx_packets;
+                link.packets_received = stats.rx_packets;
+            }
             _ => {}
         }
     }
