@@ -3,7 +3,9 @@
 use super::{ETHERNET_HEADER, EngineKind, Trial};
 use crate::link::Counters;
 use crate::protocol::{Delivery, ProtocolStatistics};
-use crate::recording::{FORMAT, Fidelity, Handshake, Messages, PathWire, Recording, Status};
+use crate::recording::{
+    FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording, Status, WireCount,
+};
 
 #[derive(Debug)]
 pub struct Outcome {

@@ -2,15 +2,21 @@
 
 use thiserror::Error;
 
+use super::kcp::Kcp;
 use super::replicate::{DatagramCopies, MessageCopies};
 use super::settings::{Copy, ReplicateSettings};
 use super::udp::Udp;
-use super::{Protocol, ProtocolSettings, Role};
+use super::{Protocol, ProtocolSettings, Role, mpquic, quic};
+use crate::units::PathId;
 
 #[derive(Debug, Error)]
 pub enum BuildError {
     #[error("{0} cannot be replicated: it already spans its paths")]
     NotReplicable(&'static str),
+    #[error(transparent)]
+    Quic(#[from] quic::QuicError),
+    #[error(transparent)]
+    Mpquic(#[from] mpquic::MpquicError),
 }
 
 /// Both sides of a connection are built from the same settings and the same seed.
@@ -22,7 +28,9 @@ pub fn build(
     Ok(match settings {
         ProtocolSettings::Udp(settings) => Box::new(Udp::new(settings)),
         ProtocolSettings::Replicate(settings) => replicate(settings, role, seed)?,
-        _ => todo!(),
+        ProtocolSettings::Kcp(settings) => Box::new(Kcp::new(settings, seed)),
+        ProtocolSettings::Quic(settings) => Box::new(quic::build(settings, role, seed)?),
+        ProtocolSettings::Mpquic(settings) => Box::new(mpquic::build(settings, role, seed)?),
     })
 }
 
@@ -42,7 +50,9 @@ fn replicate(
             Box::new(DatagramCopies::new(connection, paths))
         }
         Copy::Message => {
-            let connection = |path| Ok((path, build(&inner.on_path(path), role, seed)?));
+            // Each connection has keys and ids of its own.
+            let seed_of = |path: PathId| seed.wrapping_add(u64::from(path.0));
+            let connection = |path| Ok((path, build(&inner.on_path(path), role, seed_of(path))?));
             let connections: Result<_, BuildError> = paths.into_iter().map(connection).collect();
             Box::new(MessageCopies::new(connections?))
         }

@@ -43,11 +43,13 @@ impl OneWay {
         let mut packet = Packet::new(ip_length + ETHERNET_HEADER, datagram);
         packet.ecn_capable = ecn_capable;
         match &mut self.live {
-            Some(live) => drop(live.push(now, packet)),
+            Some(live) => {
+                let _ = live.push(now, packet);
+            }
             None => {
                 self.handshake.packets += 1;
                 self.handshake.bytes += u64::from(ip_length);
-                drop(self.clean.push(now, packet));
+                let _ = self.clean.push(now, packet);
             }
         }
     }
