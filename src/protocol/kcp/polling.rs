@@ -16,10 +16,6 @@ impl Polling {
         Self { every_ms: every_ms.max(1), next_ms: now_ms }
     }
 
-    pub const fn is_due(&self, now_ms: u64) -> bool {
-        self.next_ms <= now_ms
-    }
-
     /// Makes up for the polls before `now_ms` that nobody woke for. They would have flushed nothing before
     /// `work_ms`, so that all they did was to move the clock; polls after it were missed for good, by a driver that
     /// is late.
@@ -59,3 +55,6 @@ impl Polling {
         self.next_ms + steps * self.every_ms
     }
 }
+
+#[cfg(test)]
+mod tests;
