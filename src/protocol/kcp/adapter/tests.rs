@@ -103,6 +103,18 @@ fn what_is_too_long_and_what_is_too_much_is_refused() {
 }
 
 #[test]
+fn a_driver_that_wakes_late_flushes_late_but_keeps_the_rhythm() {
+    let mut side = Kcp::new(&KcpSettings { flush_at_once: false, ..settings() }, 1);
+    assert_eq!(side.poll(at_ms(0)), Output::Wait(None));
+    side.send(at_ms(4), b"first");
+    assert_eq!(side.poll(at_ms(4)), Output::Wait(Some(at_ms(10))));
+    assert_eq!(drain(&mut side, at_ms(13)).0.len(), 1);
+    side.send(at_ms(14), b"second");
+    assert_eq!(side.poll(at_ms(14)), Output::Wait(Some(at_ms(20))));
+    assert_eq!(drain(&mut side, at_ms(20)).0.len(), 1);
+}
+
+#[test]
 fn a_duplicate_is_counted_and_delivered_once() {
     let mut sides = pair(&settings());
     sides[0].send(at_ms(0), b"once");
