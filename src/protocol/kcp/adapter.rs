@@ -47,6 +47,11 @@ pub struct Kcp {
 impl Kcp {
     /// Both sides are made from the same settings and the same seed, which gives the conversation number.
     pub fn new(settings: &KcpSettings, seed: u64) -> Self {
+        Self::with_conversation(settings, conversation(seed))
+    }
+
+    /// With the conversation number of a peer that does not take it from a seed.
+    pub fn with_conversation(settings: &KcpSettings, conv: u32) -> Self {
         let behaviour = Behaviour::of(settings.behaviour);
         let engine_settings = EngineSettings::from(settings);
         let longest_message =
@@ -60,7 +65,7 @@ impl Kcp {
             cutter: settings.stream.then(|| MessageCutter::new(longest_message)),
             delivered: VecDeque::new(),
             discarded: 0,
-            engine: Engine::new(conversation(seed), engine_settings, behaviour),
+            engine: Engine::new(conv, engine_settings, behaviour),
         }
     }
 
@@ -82,10 +87,15 @@ impl Kcp {
         Some(self.updated_ms.saturating_add_signed(i64::from(wait_ms)))
     }
 
-    fn wait(&self) -> Option<Instant> {
+    /// The next poll that does anything.
+    fn wake(&self) -> Option<Instant> {
         let polling = self.polling.as_ref()?;
         let wake_ms = polling.wake_ms(self.work_ms()?, &self.engine.clock);
         Some(Instant::from_nanos(wake_ms.saturating_mul(NANOS_PER_MILLI)))
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.polling.is_none() || self.wake().is_some_and(|wake| wake <= now)
     }
 
     fn take_messages(&mut self) {
@@ -131,7 +141,7 @@ impl Protocol for Kcp {
     }
 
     fn poll(&mut self, now: Instant) -> Output {
-        if self.polling.as_ref().is_none_or(|polling| polling.is_due(now.as_millis())) {
+        if self.is_due(now) {
             self.update(now);
         }
         if let Some(message) = self.delivered.pop_front() {
@@ -140,7 +150,7 @@ impl Protocol for Kcp {
         if let Some(payload) = self.engine.transmit() {
             return Output::Transmit(Datagram::new(self.path, payload));
         }
-        Output::Wait(self.wait())
+        Output::Wait(self.wake())
     }
 
     fn state(&self) -> State {
@@ -169,3 +179,6 @@ fn conversation(seed: u64) -> u32 {
     let mixed = (seed ^ 0x6b63_7020_636f_6e76).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed >> 32) as u32).max(1)
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,13 +16,9 @@ impl Polling {
         Self { every_ms: every_ms.max(1), next_ms: now_ms }
     }
 
-    pub const fn is_due(&self, now_ms: u64) -> bool {
-        self.next_ms <= now_ms
-    }
-
     /// Makes up for the polls before `now_ms` that nobody woke for. They would have flushed nothing before
     /// `work_ms`, so that all they did was to move the clock; polls after it were missed for good, by a driver that
-    /// is late.
+    /// is late. One step for each flush interval that has passed: an hour of silence takes 360,000 of the shortest.
     pub fn catch_up(&mut self, now_ms: u64, work_ms: Option<u64>, clock: &mut FlushClock) {
         let end_ms = work_ms.map_or(now_ms, |work_ms| work_ms.min(now_ms));
         loop {
@@ -59,3 +55,6 @@ impl Polling {
         self.next_ms + steps * self.every_ms
     }
 }
+
+#[cfg(test)]
+mod tests;
