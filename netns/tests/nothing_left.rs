@@ -3,9 +3,9 @@
 //! single one left over would keep the next lab from being built.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use nix::unistd::Pid;
 
 const NAMESPACES: [&str; 3] = ["vehicle", "middle", "cloud"];
 const PATHS: [&str; 2] = ["4g", "5g"];
+/// What a child says when it has its namespaces and begins to wire them.
+const BUILDING: &str = "building";
 const KILLS: u64 = 50;
 /// The kernel frees namespaces when it comes to it.
 const ATTEMPTS: u32 = 12_000;
@@ -41,7 +43,9 @@ fn after_drop() {
 #[ignore = "started by after_sigkill_or_sigint_at_any_moment"]
 fn kill_many() {
     for round in 0..KILLS {
-        let mut child = this_program("build_for_ever").spawn().expect("started");
+        let child = this_program("build_for_ever").stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("started");
+        let _stderr = wait_until_it_builds(&mut child);
         thread::sleep(some_moment(round));
         let signal = if round % 2 == 0 { Signal::SIGKILL } else { Signal::SIGINT };
         kill(Pid::from_raw(child.id().cast_signed()), signal).expect("killed");
@@ -81,7 +85,12 @@ fn build_and_panic() {
 #[ignore = "started by kill_many"]
 fn build_for_ever() {
     loop {
-        drop(build());
+        let namespaces = NAMESPACES.map(made_once_there_is_room);
+        eprintln!("{BUILDING}");
+        let lab = furnish(namespaces);
+        // Many of the moments to be killed at should find a lab.
+        thread::sleep(Duration::from_millis(50));
+        drop(lab);
     }
 }
 
@@ -92,7 +101,10 @@ struct Lab {
 }
 
 fn build() -> Lab {
-    let [vehicle, middle, cloud] = NAMESPACES.map(made_once_there_is_room);
+    furnish(NAMESPACES.map(made_once_there_is_room))
+}
+
+fn furnish([vehicle, middle, cloud]: [Namespace; 3]) -> Lab {
     let mut topology = Topology::new();
     for (number, path) in (1_u32..).zip(PATHS) {
         let mac = |end| MacAddress::local(10 * number + end);
@@ -148,10 +160,19 @@ fn others_in_this_user_namespace() -> Vec<String> {
     ids.filter(|id| user_namespace(id) == own).collect()
 }
 
-/// Spread over the time that a child takes to start and to build a few labs.
+/// Without this most children would be killed while they wait for the last lab to go. The pipe is handed back, for the
+/// child goes on writing into it.
+fn wait_until_it_builds(child: &mut Child) -> BufReader<ChildStderr> {
+    let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+    let said = stderr.by_ref().lines().map_while(Result::ok).any(|line| line == BUILDING);
+    assert!(said, "it never began to build");
+    stderr
+}
+
+/// Spread over the time that a child takes to build a lab, keep it, drop it and begin with the next.
 fn some_moment(round: u64) -> Duration {
     let mixed = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-    Duration::from_micros(mixed % 60_000)
+    Duration::from_micros(mixed % 150_000)
 }
 
 /// This test program again, to run one of its tests.
