@@ -37,8 +37,7 @@ impl Encoded {
 pub enum QdiscError {
     /// The kernel has no such queue discipline, built in or as a module that it could load.
     #[error(
-        "this kernel lacks {0}: load it as root with `modprobe {0}`, or install the package with the rest of the \
-         kernel's modules (on Debian's cloud kernels: the package linux-image-amd64)"
+        "this kernel lacks {0} (as root: modprobe {0}, or install the rest of the kernel's modules)"
     )]
     KernelLacks(String),
     /// There is no such link.

@@ -3,6 +3,8 @@
 
 use std::fs;
 use std::io;
+use std::thread::sleep;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -46,14 +48,24 @@ pub enum UserNamespaceError {
 /// are still those of the user.
 pub fn become_root_in_user_namespace() -> Result<(), UserNamespaceError> {
     let (user, group) = (geteuid(), getegid());
-    unshare(CloneFlags::CLONE_NEWUSER).map_err(|errno| match errno {
-        Errno::EINVAL => UserNamespaceError::SeveralThreads,
-        errno => UserNamespaceError::NotAllowed { source: errno.into() },
-    })?;
+    leave_user_namespace()?;
     // Without root the kernel only accepts a map of groups from those who cannot change groups any more.
     map("/proc/self/setgroups", "deny")?;
     map("/proc/self/uid_map", &format!("0 {user} 1"))?;
     map("/proc/self/gid_map", &format!("0 {group} 1"))
+}
+
+/// A thread that was joined may take the kernel a moment longer to forget, so a few attempts are made.
+fn leave_user_namespace() -> Result<(), UserNamespaceError> {
+    const ATTEMPTS: u32 = 100;
+    for _ in 0..ATTEMPTS {
+        match unshare(CloneFlags::CLONE_NEWUSER) {
+            Err(Errno::EINVAL) => sleep(Duration::from_millis(1)),
+            Err(errno) => return Err(UserNamespaceError::NotAllowed { source: errno.into() }),
+            Ok(()) => return Ok(()),
+        }
+    }
+    Err(UserNamespaceError::SeveralThreads)
 }
 
 fn map(file: &'static str, line: &str) -> Result<(), UserNamespaceError> {
