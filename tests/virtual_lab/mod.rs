@@ -2,6 +2,8 @@
 //! distributed delay and independent loss, in virtual time. Apart from the engines on purpose, as their witness.
 //! The handshake runs on a clean 2 ms link.
 
+pub mod senders;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
