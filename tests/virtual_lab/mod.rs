@@ -2,6 +2,8 @@
 //! distributed delay and independent loss, in virtual time. Apart from the engines on purpose, as their witness.
 //! The handshake runs on a clean 2 ms link.
 
+pub mod senders;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
@@ -89,6 +91,8 @@ pub struct Lab {
     start: Option<Instant>,
     bytes: [u64; 2],
     pub trace: Option<Vec<(u64, u8, u8, u16)>>,
+    /// Every datagram that is not lost and whom it is for, where a test wants to have them.
+    pub captured: Option<Vec<(usize, Datagram)>>,
 }
 
 impl Lab {
@@ -107,6 +111,7 @@ impl Lab {
             start: None,
             bytes: [0; 2],
             trace: None,
+            captured: None,
         }
     }
 
@@ -140,6 +145,12 @@ impl Lab {
         let sent = self.endpoints[from].send(self.now, message);
         self.turn(from);
         sent
+    }
+
+    /// A datagram from nowhere.
+    pub fn inject(&mut self, to: usize, datagram: Datagram) {
+        self.endpoints[to].receive(self.now, datagram);
+        self.turn(to);
     }
 
     pub fn run_until(&mut self, end: Instant) {
@@ -193,6 +204,9 @@ impl Lab {
             trace.push((self.now.as_nanos(), from as u8, datagram.path.0, size));
         }
         let Some(delay_ms) = self.fate(path) else { return };
+        if let Some(captured) = &mut self.captured {
+            captured.push((1 - from, datagram.clone()));
+        }
         let at = self.now + Duration::from_nanos((delay_ms * 1e6) as u64);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.cargo.push(None);
