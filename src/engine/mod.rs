@@ -11,7 +11,7 @@ use crate::link::profile::LinkProfile;
 use crate::protocol::Delivery;
 use crate::recording::Recording;
 use crate::scenario::plan::{Plan, SenderPlan};
-use crate::units::{Direction, PathId};
+use crate::units::{Direction, Instant, PathId};
 
 pub mod environment;
 mod error;
@@ -120,6 +120,21 @@ impl Trial {
     pub fn link_seed(&self, path: PathId, direction: Direction) -> u64 {
         let purpose = 2 * u64::from(path.0) + u64::from(direction == Direction::Down);
         mix(self.repetition_seed() ^ mix(purpose + 1))
+    }
+
+    /// When the workload starts, for a connection that is up now: at a whole second of the trial's clock, plus the
+    /// phase between the application's schedule and the protocols' timers. The same in every engine.
+    pub fn start_after(&self, connected: Instant) -> Instant {
+        let settled = (connected + SETTLE).as_nanos();
+        Instant::from_nanos(settled.next_multiple_of(1_000_000_000)) + self.phase()
+    }
+
+    fn phase(&self) -> Duration {
+        const PURPOSE: u64 = 2_000_000;
+        let periodic = self.plan.workload.periodic();
+        let drawn = mix(self.repetition_seed() ^ mix(PURPOSE)) >> 11;
+        let share = drawn as f64 / (1_u64 << 53) as f64;
+        periodic.phase.unwrap_or_else(|| periodic.interval().mul_f64(share))
     }
 
     /// The seed of everything else that is random: connection ids, keys.

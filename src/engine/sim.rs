@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use self::world::World;
 use super::{
-    CONNECT_LIMIT, Engine, EngineError, EngineKind, Event, Outcome, Progress, SETTLE, Trial,
-    drain_limit,
+    CONNECT_LIMIT, Engine, EngineError, EngineKind, Event, Outcome, Progress, Trial, drain_limit,
 };
 use crate::protocol::State;
 use crate::recording::{Handshake, MessageLog, Recording, Status};
@@ -41,7 +40,7 @@ impl Engine for Sim {
     ) -> Result<Recording, EngineError> {
         let mut world = World::new(trial)?;
         let handshake = connect(trial, &mut world)?;
-        let start = world.now() + SETTLE;
+        let start = trial.start_after(world.now());
         world.run_until(start, &mut |_, _| {})?;
         world.go_live(trial);
         let answer = events(Event::Started { handshake: handshake.duration });

@@ -24,8 +24,8 @@ mod distribution;
 #[expect(clippy::module_inception, reason = "the type that gives the module its name")]
 mod link;
 mod loss;
-mod packet;
 pub mod overrides;
+mod packet;
 pub mod profile;
 mod queue;
 mod rate;

@@ -119,6 +119,7 @@ pub fn workload() -> Workload {
         duration: Duration::from_secs(60),
         deadline: Duration::from_millis(250),
         keep: Keep::Messages,
+        phase: None,
     })
 }
 

@@ -53,8 +53,7 @@ impl<'n> Fields<'n> {
         let taken = self.take(key);
         if taken.is_none() {
             let holder = self.holder;
-            self.mistakes
-                .push(self.place.clone(), Mistake::MissingKey { key, holder, example });
+            self.mistakes.push(self.place.clone(), Mistake::MissingKey { key, holder, example });
         }
         taken
     }

@@ -110,7 +110,9 @@ pub enum Mistake {
     ChangesNothing,
     #[error("this comes to {count} messages, and {limit} are the most that can be kept")]
     TooManyMessages { count: u64, limit: u64 },
-    #[error("`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}")]
+    #[error(
+        "`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}"
+    )]
     MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: &'static str },
     #[error("`{protocol}` cannot be replicated: {reason}")]
     CannotReplicate { protocol: &'static str, reason: &'static str },
@@ -155,9 +157,7 @@ impl Mistake {
             Self::TooManyMessages { .. } => {
                 Some("`keep: histogram` needs no memory for each message, and allows more")
             }
-            Self::EmptyClaim => {
-                Some("add one of p50, p99, p999, amplification, longest-gap")
-            }
+            Self::EmptyClaim => Some("add one of p50, p99, p999, amplification, longest-gap"),
             Self::NoSource => Some("add `source: [ … ]`: papers, data sets, addresses"),
             _ => None,
         }

@@ -74,10 +74,8 @@ pub fn rate(text: &str, limit: u64) -> Result<Rate, QuantityError> {
 
 pub fn probability(text: &str) -> Result<Probability, QuantityError> {
     let written = Written::split(text, &PROBABILITY)?;
-    Probability::new(written.float() / 100.0).ok_or_else(|| QuantityError::TooLarge {
-        text: text.to_owned(),
-        limit: "100%".to_owned(),
-    })
+    Probability::new(written.float() / 100.0)
+        .ok_or_else(|| QuantityError::TooLarge { text: text.to_owned(), limit: "100%".to_owned() })
 }
 
 /// Messages per second.
@@ -135,20 +133,11 @@ const RATE: Kind = Kind {
     noun: "a data rate",
     example: "40Mbit/s",
     base: "bits per second",
-    units: &[
-        ("bit/s", 1),
-        ("kbit/s", 1_000),
-        ("Mbit/s", 1_000_000),
-        ("Gbit/s", 1_000_000_000),
-    ],
+    units: &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
 };
 
-const PROBABILITY: Kind = Kind {
-    noun: "a probability",
-    example: "1.5%",
-    base: "percent",
-    units: &[("%", 1)],
-};
+const PROBABILITY: Kind =
+    Kind { noun: "a probability", example: "1.5%", base: "percent", units: &[("%", 1)] };
 
 const MESSAGE_RATE: Kind = Kind {
     noun: "a message rate",
@@ -213,7 +202,8 @@ impl Kind {
             let (noun, example) = (self.noun, self.example);
             return Err(QuantityError::NoUnit { text, noun, example, units });
         }
-        let known = self.units.iter().find(|(name, _)| *name == unit || (unit, *name) == ("µs", "us"));
+        let known =
+            self.units.iter().find(|(name, _)| *name == unit || (unit, *name) == ("µs", "us"));
         known.map(|(_, factor)| *factor).ok_or_else(|| QuantityError::WrongUnit {
             unit: unit.to_owned(),
             noun: self.noun,

@@ -10,11 +10,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Options, Spanned};
 
+use super::diagnostic::Mistakes;
 use super::file::{File, Place};
 use super::limits;
-use super::diagnostic::Mistakes;
 use super::mistake::Mistake;
-
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
@@ -188,7 +187,9 @@ impl Builder<'_> {
             Raw::Null => Value::Null,
             Raw::Text(text) => Value::Scalar(text),
             Raw::Typed(understood) => Value::Scalar(self.as_written(&place, understood)),
-            Raw::List(items) => Value::List(items.into_iter().map(|item| self.node(item)).collect()),
+            Raw::List(items) => {
+                Value::List(items.into_iter().map(|item| self.node(item)).collect())
+            }
             Raw::Map(entries) => Value::Map(self.entries(entries)),
         };
         Node { value, place }

@@ -27,6 +27,9 @@ pub struct Periodic {
     /// A message that takes longer is late.
     pub deadline: Duration,
     pub keep: Keep,
+    /// From a whole second of the trial's clock to the first message. `None`: drawn for each repetition between 0 and
+    /// one message interval, since an application's schedule stands in no fixed relation to a protocol's timers.
+    pub phase: Option<Duration>,
 }
 
 /// What a recording keeps of the messages.
@@ -68,6 +71,11 @@ impl Periodic {
     /// Messages in all: those due strictly before the end.
     pub fn count(&self) -> u64 {
         (self.duration.as_secs_f64() * self.rate - 1e-9).ceil().max(0.0) as u64
+    }
+
+    /// Time from one message to the next.
+    pub fn interval(&self) -> Duration {
+        self.due(1)
     }
 
     /// When message `id` is due, since the start of the workload.

@@ -15,7 +15,8 @@ use impairlab::scenario::{self};
 /// A plan from YAML without its `version` and `name`.
 pub fn plan(yaml: &str) -> Plan {
     let text = format!("version: 1\nname: test\n{yaml}");
-    scenario::load_str(Path::new("test.yaml"), &text).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+    scenario::load_str(Path::new("test.yaml"), &text)
+        .unwrap_or_else(|mistakes| panic!("{mistakes}"))
 }
 
 /// Every trial of a plan on `sim`, in order.

@@ -21,7 +21,7 @@ const LONGEST_UPDATE_MS: u128 = 5_000;
 
 /// One side of a KCP connection.
 ///
-/// The engine is updated at every multiple of `update_interval` since the first call (in whole milliseconds, at least
+/// The engine is updated at every multiple of `update_interval` since its first update (in whole milliseconds, at least
 /// one) and before every `send` and `receive`; updates that would do nothing are skipped, which cannot be told from
 /// outside. With `flush_at_once` it also flushes after every `send` and `receive`.
 ///
@@ -95,7 +95,18 @@ impl Kcp {
     }
 
     fn is_due(&self, now: Instant) -> bool {
-        self.polling.is_none() || self.wake().is_some_and(|wake| wake <= now)
+        match self.polling {
+            None => self.first_update(now) <= now,
+            Some(_) => self.wake().is_some_and(|wake| wake <= now),
+        }
+    }
+
+    /// The flush clock ticks at the multiples of its interval on the trial's clock, unless something happens before:
+    /// so how it stands to the workload's schedule is the same in every engine, and is not left to chance.
+    fn first_update(&self, now: Instant) -> Instant {
+        let interval_ms = u64::from(self.engine.clock.interval_ms());
+        let tick_ms = now.as_millis().next_multiple_of(interval_ms);
+        Instant::from_nanos(tick_ms.saturating_mul(NANOS_PER_MILLI)).max(now)
     }
 
     fn take_messages(&mut self) {
@@ -150,7 +161,10 @@ impl Protocol for Kcp {
         if let Some(payload) = self.engine.transmit() {
             return Output::Transmit(Datagram::new(self.path, payload));
         }
-        Output::Wait(self.wake())
+        Output::Wait(match self.polling {
+            None => Some(self.first_update(now)),
+            Some(_) => self.wake(),
+        })
     }
 
     fn state(&self) -> State {

@@ -3,7 +3,7 @@ use crate::recording::Message;
 use crate::workload::Periodic;
 
 fn workload(keep: Keep, rate: f64, duration: Duration) -> Workload {
-    Workload::Control(Periodic { rate, size: 600, duration, deadline: ms(250), keep })
+    Workload::Control(Periodic { rate, size: 600, duration, deadline: ms(250), keep, phase: None })
 }
 
 fn ms(millis: u64) -> Duration {

@@ -16,11 +16,7 @@ use crate::units::{Direction, PathId};
 const LATER: [&str; 6] = ["ramp", "flap", "profile", "address-change", "handover", "trace"];
 
 /// The entries as written; `end` is that of the workload, if that could be read.
-pub fn entries(
-    scenario: &mut Fields,
-    paths: &Names,
-    end: Option<Duration>,
-) -> Option<Vec<Entry>> {
+pub fn entries(scenario: &mut Fields, paths: &Names, end: Option<Duration>) -> Option<Vec<Entry>> {
     let mistakes = scenario.mistakes;
     let Some(node) = scenario.take("timeline") else { return Some(Vec::new()) };
     let items = fields::items(node, "`timeline`", limits::TIMELINE_ENTRIES, mistakes)?;
@@ -81,10 +77,10 @@ impl<'n> EntryReader<'n> {
 
     fn path(&mut self) -> Option<PathId> {
         match self.fields.text("path") {
-            Some((name, place)) => {
-                self.paths.path(name, place, self.fields.mistakes)
+            Some((name, place)) => self.paths.path(name, place, self.fields.mistakes),
+            None => {
+                self.paths.only_path("a timeline entry", self.fields.place(), self.fields.mistakes)
             }
-            None => self.paths.only_path("a timeline entry", self.fields.place(), self.fields.mistakes),
         }
     }
 

@@ -56,6 +56,7 @@ fn periodic(fields: &mut Fields) -> Option<Periodic> {
     let duration = required(fields, "duration", "duration: 60s", run_duration);
     let deadline = required(fields, "deadline", "deadline: 250ms", deadline);
     let keep = fields.word("keep", &[("messages", Keep::Messages), ("histogram", Keep::Histogram)]);
+    let phase = fields.scalar("phase", phase);
     let (duration, place) = duration?;
     let periodic = Periodic {
         rate: rate?.0,
@@ -63,6 +64,7 @@ fn periodic(fields: &mut Fields) -> Option<Periodic> {
         duration,
         deadline: deadline?.0,
         keep: keep.unwrap_or_default(),
+        phase,
     };
     check_count(&periodic, place, fields);
     Some(periodic)
@@ -95,6 +97,10 @@ fn run_duration(text: &str) -> Result<Duration, QuantityError> {
 
 fn deadline(text: &str) -> Result<Duration, QuantityError> {
     quantity::duration(text, Limits { min: Duration::from_micros(1), max: limits::DELAY })
+}
+
+fn phase(text: &str) -> Result<Duration, QuantityError> {
+    quantity::duration(text, Limits { min: Duration::ZERO, max: Duration::from_secs(1) })
 }
 
 fn check_count(periodic: &Periodic, place: &Place, fields: &Fields) {
