@@ -51,7 +51,7 @@ pub enum Effect {
     /// Everything is lost, both ways.
     Outage,
     /// Some settings are others, in one direction or in both.
-    Set { direction: Option<Direction>, settings: Overrides },
+    Set { direction: Option<Direction>, settings: Box<Overrides> },
 }
 
 impl Timeline {

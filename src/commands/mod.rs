@@ -1,1 +1,4 @@
-//!
+//! What each subcommand does: one file each.
+
+pub mod check;
+pub mod show;

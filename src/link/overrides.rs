@@ -44,7 +44,6 @@ impl Overrides {
         put(&mut profile.slot, &self.slot);
         put(&mut profile.ecn, &self.ecn);
     }
-
 }
 
 fn put<T: Clone>(setting: &mut T, value: &Option<T>) {

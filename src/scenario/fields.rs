@@ -53,8 +53,7 @@ impl<'n> Fields<'n> {
         let taken = self.take(key);
         if taken.is_none() {
             let holder = self.holder;
-            self.mistakes
-                .push(self.place.clone(), Mistake::MissingKey { key, holder, example });
+            self.mistakes.push(self.place.clone(), Mistake::MissingKey { key, holder, example });
         }
         taken
     }
@@ -118,6 +117,11 @@ impl<'n> Fields<'n> {
     /// Whether the mapping has no key at all.
     pub fn is_empty(&self) -> bool {
         self.entries == 0
+    }
+
+    /// Whether the key is there and was not taken yet.
+    pub fn has(&self, key: &str) -> bool {
+        self.left.iter().any(|(present, _)| present.name == key)
     }
 
     /// Judges none of the keys that are left: the mapping as a whole is a mistake.

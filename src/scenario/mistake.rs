@@ -22,12 +22,14 @@ pub enum Mistake {
     Binary,
     #[error("the file is not UTF-8 text: byte {offset} is none of a character")]
     NotUtf8 { offset: usize },
-    #[error("the file is empty")]
+    #[error("there is nothing in this file")]
     Empty,
     #[error("{reason}")]
     Yaml { reason: String },
     #[error("the file is nested too deeply, or its aliases unfold into too much")]
     TooComplex,
+    #[error("the file has several documents, and a scenario is one")]
+    SeveralDocuments,
     #[error("merge keys (`<<`) cannot be used here")]
     MergeKey,
 
@@ -110,7 +112,9 @@ pub enum Mistake {
     ChangesNothing,
     #[error("this comes to {count} messages, and {limit} are the most that can be kept")]
     TooManyMessages { count: u64, limit: u64 },
-    #[error("`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}")]
+    #[error(
+        "`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}"
+    )]
     MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: &'static str },
     #[error("`{protocol}` cannot be replicated: {reason}")]
     CannotReplicate { protocol: &'static str, reason: &'static str },
@@ -155,9 +159,7 @@ impl Mistake {
             Self::TooManyMessages { .. } => {
                 Some("`keep: histogram` needs no memory for each message, and allows more")
             }
-            Self::EmptyClaim => {
-                Some("add one of p50, p99, p999, amplification, longest-gap")
-            }
+            Self::EmptyClaim => Some("add one of p50, p99, p999, amplification, longest-gap"),
             Self::NoSource => Some("add `source: [ … ]`: papers, data sets, addresses"),
             _ => None,
         }
@@ -172,8 +174,10 @@ impl Mistake {
             | Error::AliasReplayLimitExceeded { .. }
             | Error::AliasExpansionLimitExceeded { .. }
             | Error::AliasReplayStackDepthExceeded { .. } => Self::TooComplex,
+            Error::AliasError { .. } => Self::TooComplex,
             Error::MergeKeyNotAllowed { .. } => Self::MergeKey,
-            other => Self::Yaml { reason: first_line(&other.to_string()) },
+            Error::MultipleDocuments { .. } => Self::SeveralDocuments,
+            other => Self::Yaml { reason: without_position(&other.to_string()) },
         }
     }
 }
@@ -185,6 +189,9 @@ fn meant(suggestion: &Option<String>, otherwise: &str) -> String {
     }
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+/// Line and column are told beside the message already.
+fn without_position(text: &str) -> String {
+    let first_line = text.lines().next().unwrap_or_default();
+    let (reason, _position) = first_line.rsplit_once(" at line ").unwrap_or((first_line, ""));
+    reason.to_owned()
 }

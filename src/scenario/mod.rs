@@ -17,6 +17,7 @@ pub mod plan;
 pub mod quantity;
 mod shipped;
 mod tree;
+pub mod written;
 
 pub use diagnostic::{Colour, Diagnostic, Diagnostics};
 pub use file::{File, Place};

@@ -33,12 +33,12 @@ impl QuantityError {
         match self {
             Self::NotANumber { noun, example, .. } => Some(format!("write {noun} as `{example}`")),
             Self::NoUnit { noun, example, units, .. } => {
-                Some(format!("write {noun} as `{example}`; the units are {units}"))
+                Some(format!("write {noun} as `{example}`; {units}"))
             }
             Self::WrongUnit { suggestion: Some(unit), units, .. } => {
-                Some(format!("did you mean `{unit}`? the units are {units}"))
+                Some(format!("did you mean `{unit}`? {units}"))
             }
-            Self::WrongUnit { units, .. } => Some(format!("the units are {units}")),
+            Self::WrongUnit { units, .. } => Some(units.clone()),
             Self::Negative { noun, .. } => Some(format!("{noun} is zero or more")),
             Self::NotWhole { .. } | Self::TooLarge { .. } | Self::TooSmall { .. } => None,
         }
@@ -74,10 +74,8 @@ pub fn rate(text: &str, limit: u64) -> Result<Rate, QuantityError> {
 
 pub fn probability(text: &str) -> Result<Probability, QuantityError> {
     let written = Written::split(text, &PROBABILITY)?;
-    Probability::new(written.float() / 100.0).ok_or_else(|| QuantityError::TooLarge {
-        text: text.to_owned(),
-        limit: "100%".to_owned(),
-    })
+    Probability::new(written.float() / 100.0)
+        .ok_or_else(|| QuantityError::TooLarge { text: text.to_owned(), limit: "100%".to_owned() })
 }
 
 /// Messages per second.
@@ -135,20 +133,11 @@ const RATE: Kind = Kind {
     noun: "a data rate",
     example: "40Mbit/s",
     base: "bits per second",
-    units: &[
-        ("bit/s", 1),
-        ("kbit/s", 1_000),
-        ("Mbit/s", 1_000_000),
-        ("Gbit/s", 1_000_000_000),
-    ],
+    units: &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
 };
 
-const PROBABILITY: Kind = Kind {
-    noun: "a probability",
-    example: "1.5%",
-    base: "percent",
-    units: &[("%", 1)],
-};
+const PROBABILITY: Kind =
+    Kind { noun: "a probability", example: "1.5%", base: "percent", units: &[("%", 1)] };
 
 const MESSAGE_RATE: Kind = Kind {
     noun: "a message rate",
@@ -213,17 +202,32 @@ impl Kind {
             let (noun, example) = (self.noun, self.example);
             return Err(QuantityError::NoUnit { text, noun, example, units });
         }
-        let known = self.units.iter().find(|(name, _)| *name == unit || (unit, *name) == ("µs", "us"));
+        let known =
+            self.units.iter().find(|(name, _)| *name == unit || (unit, *name) == ("µs", "us"));
         known.map(|(_, factor)| *factor).ok_or_else(|| QuantityError::WrongUnit {
             unit: unit.to_owned(),
             noun: self.noun,
             units: self.listed(),
-            suggestion: nearest(unit, self.units.iter().map(|(name, _)| *name)),
+            suggestion: self.suggestion(unit),
         })
     }
 
+    /// The nearest unit, or the one that was written out: `msec` starts with `ms`.
+    fn suggestion(&self, written: &str) -> Option<String> {
+        let names = self.units.iter().map(|(name, _)| *name);
+        let begun =
+            names.clone().filter(|name| written.starts_with(name)).max_by_key(|name| name.len());
+        nearest(written, names).or_else(|| begun.map(str::to_owned))
+    }
+
     fn listed(&self) -> String {
-        self.units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        match self.units {
+            [(only, _)] => format!("the unit is {only}"),
+            units => {
+                let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+                format!("the units are {}", names.join(", "))
+            }
+        }
     }
 
     /// The largest unit that `value` is a whole number of.

@@ -10,11 +10,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Options, Spanned};
 
+use super::diagnostic::Mistakes;
 use super::file::{File, Place};
 use super::limits;
-use super::diagnostic::Mistakes;
 use super::mistake::Mistake;
-
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
@@ -71,11 +70,9 @@ fn options() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: limits::NESTING,
-            flow_nesting_limit: limits::NESTING,
             max_nodes: limits::NODES,
             max_events: 4 * limits::NODES,
             max_aliases: limits::ALIASES,
-            max_documents: 1,
         },
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: limits::NODES,
@@ -188,7 +185,9 @@ impl Builder<'_> {
             Raw::Null => Value::Null,
             Raw::Text(text) => Value::Scalar(text),
             Raw::Typed(understood) => Value::Scalar(self.as_written(&place, understood)),
-            Raw::List(items) => Value::List(items.into_iter().map(|item| self.node(item)).collect()),
+            Raw::List(items) => {
+                Value::List(items.into_iter().map(|item| self.node(item)).collect())
+            }
             Raw::Map(entries) => Value::Map(self.entries(entries)),
         };
         Node { value, place }
@@ -224,15 +223,28 @@ impl Builder<'_> {
 
 fn place(file: &Arc<File>, location: Location) -> Place {
     let span = location.span();
-    let start = usize::try_from(span.byte_offset().unwrap_or(0)).unwrap_or(0);
-    let length = usize::try_from(span.byte_len().unwrap_or(0)).unwrap_or(0);
+    let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let (start, length) = match (span.byte_offset(), span.byte_len()) {
+        (Some(start), Some(length)) => (bytes(start), bytes(length)),
+        // Mistakes in the YAML itself come with a line and a column only.
+        _ => (offset(&file.text, bytes(location.line()), bytes(location.column())), 0),
+    };
     Place { file: Arc::clone(file), span: visible(&file.text, start, length) }
+}
+
+/// The byte at a line and a column, both counted from 1, the column in characters.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let lines = text.split_inclusive('\n');
+    let before: usize = lines.clone().take(line.saturating_sub(1)).map(str::len).sum();
+    let line = lines.clone().nth(line.saturating_sub(1)).unwrap_or_default();
+    let within = line.char_indices().nth(column.saturating_sub(1));
+    before + within.map_or(line.len(), |(offset, _)| offset)
 }
 
 /// A span that a caret can stand under: inside the text, on character boundaries, of the first line only, not empty.
 fn visible(text: &str, start: usize, length: usize) -> Range<usize> {
     let start = text.floor_char_boundary(start.min(text.len()));
-    let end = text.floor_char_boundary((start + length).min(text.len()));
+    let end = text.floor_char_boundary(start.saturating_add(length).min(text.len()));
     let first_line = text[start..end].lines().next().unwrap_or_default().trim_end();
     match (first_line.is_empty(), text[start..].chars().next()) {
         (true, Some(character)) if character != '\n' => start..start + character.len_utf8(),

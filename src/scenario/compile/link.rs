@@ -159,7 +159,9 @@ fn four_state_loss(key: &Key, node: &Node, fields: &Fields) -> Option<Loss> {
     let p13 = p13?;
     let p31 = p31.unwrap_or(rest(p13));
     // Two ways out of one state: netem adds their probabilities.
-    for (a, b, sum) in [("p13", "p14", p13.as_f64() + p14.as_f64()), ("p31", "p32", p31.as_f64() + p32.as_f64())] {
+    for (a, b, sum) in
+        [("p13", "p14", p13.as_f64() + p14.as_f64()), ("p31", "p32", p31.as_f64() + p32.as_f64())]
+    {
         if sum > 1.0 + 1e-9 {
             fields.mistakes.push(key.place.clone(), Mistake::MoreThanCertain { a, b });
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::link;
-use super::names::{Named, Names};
+use super::names::Names;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::file::Place;
 use crate::scenario::limits;
@@ -16,11 +16,7 @@ use crate::units::{Direction, PathId};
 const LATER: [&str; 6] = ["ramp", "flap", "profile", "address-change", "handover", "trace"];
 
 /// The entries as written; `end` is that of the workload, if that could be read.
-pub fn entries(
-    scenario: &mut Fields,
-    paths: &Names,
-    end: Option<Duration>,
-) -> Option<Vec<Entry>> {
+pub fn entries(scenario: &mut Fields, paths: &Names, end: Option<Duration>) -> Option<Vec<Entry>> {
     let mistakes = scenario.mistakes;
     let Some(node) = scenario.take("timeline") else { return Some(Vec::new()) };
     let items = fields::items(node, "`timeline`", limits::TIMELINE_ENTRIES, mistakes)?;
@@ -81,10 +77,10 @@ impl<'n> EntryReader<'n> {
 
     fn path(&mut self) -> Option<PathId> {
         match self.fields.text("path") {
-            Some((name, place)) => {
-                self.paths.path(name, place, self.fields.mistakes)
+            Some((name, place)) => self.paths.path(name, place, self.fields.mistakes),
+            None => {
+                self.paths.only_path("a timeline entry", self.fields.place(), self.fields.mistakes)
             }
-            None => self.paths.only_path("a timeline entry", self.fields.place(), self.fields.mistakes),
         }
     }
 
@@ -130,7 +126,7 @@ impl<'n> EntryReader<'n> {
             fields::scalar(node, "for", length, self.fields.mistakes).zip(Some(&node.place))
         });
         let mut inner = Fields::of(node, "`set`", &key.place, self.fields.mistakes)?;
-        let settings = link::settings(&mut inner);
+        let settings = Box::new(link::settings(&mut inner));
         if inner.is_empty() {
             self.mistake(&key.place, Mistake::ChangesNothing);
         }
