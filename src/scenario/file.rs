@@ -47,7 +47,8 @@ impl File {
 
     /// The place where the file begins, for what is wrong with it as a whole.
     pub fn start(self: &Arc<Self>) -> Place {
-        let end = self.text.chars().next().map_or(0, char::len_utf8);
+        let first = self.text.chars().next().filter(|first| !first.is_control());
+        let end = first.map_or(0, char::len_utf8);
         Place { file: Arc::clone(self), span: 0..end }
     }
 }

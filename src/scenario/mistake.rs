@@ -26,7 +26,7 @@ pub enum Mistake {
     Empty,
     #[error("{reason}")]
     Yaml { reason: String },
-    #[error("the file is nested too deeply, or its aliases unfold into too much")]
+    #[error("the file has too many values, too many inside one another, or too many aliases")]
     TooComplex,
     #[error("the file has several documents, and a scenario is one")]
     SeveralDocuments,

@@ -183,7 +183,7 @@ impl<'a> Written<'a> {
         let scale = 10u128.pow(self.fraction.len() as u32);
         // 18 digits times an hour of nanoseconds is below 10³¹, far from the end of u128.
         let value = digits * self.unit;
-        if value % scale != 0 {
+        if !value.is_multiple_of(scale) {
             return Err(QuantityError::NotWhole { text: self.text.to_owned(), base: kind.base });
         }
         Ok(value / scale)

@@ -243,12 +243,18 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 
 /// A span that a caret can stand under: inside the text, on character boundaries, of the first line only, not empty.
 fn visible(text: &str, start: usize, length: usize) -> Range<usize> {
-    let start = text.floor_char_boundary(start.min(text.len()));
-    let end = text.floor_char_boundary(start.saturating_add(length).min(text.len()));
+    let start = character_start(text, start);
+    let end = character_start(text, start.saturating_add(length));
     let first_line = text[start..end].lines().next().unwrap_or_default().trim_end();
     match (first_line.is_empty(), text[start..].chars().next()) {
         (true, Some(character)) if character != '\n' => start..start + character.len_utf8(),
         (true, _) => start..start,
         (false, _) => start..start + first_line.len(),
     }
+}
+
+/// The start of the character that `offset` is in.
+fn character_start(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    (0..=offset).rev().find(|&start| text.is_char_boundary(start)).unwrap_or(0)
 }

@@ -57,6 +57,15 @@ fn every_shipped_scenario_is_read_and_named_as_its_file() {
 }
 
 #[test]
+fn the_example_of_the_reference_is_read() {
+    let reference = include_str!("../../../scenarios/README.md");
+    let (_, example) = reference.split_once("```yaml\n").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let plan = read(example).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    assert_eq!((plan.trials(), plan.timeline.changes.len(), plan.claims.len()), (15, 6, 1));
+}
+
+#[test]
 fn defaults_are_filled_in() {
     let plan = read(SMALL).expect("a right scenario");
     assert_eq!((plan.repeat, plan.seed, plan.about.as_str()), (1, 1, ""));
@@ -112,8 +121,7 @@ fn a_table_is_read_from_beside_the_scenario() {
 
 #[test]
 fn a_plan_survives_json() {
-    let text = small_with("jitter: 10ms", "jitter: 10ms, loss-: 0%").replace(", loss-: 0%", "");
-    let plan = read(&text).expect("a right scenario");
+    let plan = read(SMALL).expect("a right scenario");
     let json = serde_json::to_string(&plan).expect("a plan is JSON");
     let again: Plan = serde_json::from_str(&json).expect("and JSON a plan");
     assert_eq!(again, plan);
