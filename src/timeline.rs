@@ -72,6 +72,12 @@ impl Timeline {
         changes.sort_by(Change::order);
         Self { changes, outages: merged_outages(&entries) }
     }
+
+    /// The paths in an outage at this time of the workload.
+    pub fn dark_paths(&self, at: Duration) -> Vec<PathId> {
+        let dark = self.outages.iter().filter(|outage| outage.from <= at && at < outage.until);
+        dark.map(|outage| outage.path).collect()
+    }
 }
 
 impl Change {

@@ -7,12 +7,35 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::link::profile::LinkProfile;
+use crate::protocol::Delivery;
 use crate::recording::Recording;
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::units::{Direction, PathId};
 
+pub mod environment;
 mod error;
+mod outcome;
+pub mod sim;
+
 pub use error::EngineError;
+pub use outcome::Outcome;
+
+/// One-way delay of every path while connections are set up. The link is otherwise clean, so that no sender starts
+/// with a handicap, and paths are validated before the first loss.
+pub const CLEAN_DELAY: Duration = Duration::from_millis(2);
+/// A sender that is not connected by then on a clean link never will be.
+pub const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// From the moment all is connected to the start of the workload: acknowledgements of the handshake die down.
+pub const SETTLE: Duration = Duration::from_millis(100);
+/// How long after the last scheduled message a reliable sender may still deliver.
+pub const DRAIN_RELIABLE: Duration = Duration::from_secs(10);
+/// The same for a sender that does not send again.
+pub const DRAIN_UNRELIABLE: Duration = Duration::from_secs(2);
+/// Bytes of an IPv4 and a UDP header, in front of every datagram.
+pub const IP_UDP_HEADERS: u32 = 20 + 8;
+/// Bytes of an Ethernet header, which netem counts in a packet's length.
+pub const ETHERNET_HEADER: u32 = 14;
 
 /// One sender, once, through one plan.
 #[derive(Debug, Clone)]
@@ -75,6 +98,16 @@ pub struct Progress {
     pub p99: Option<Duration>,
     /// Paths in an outage at this moment.
     pub dark: Vec<PathId>,
+}
+
+/// The link of every path while connections are set up.
+pub fn clean_profile() -> LinkProfile {
+    LinkProfile { delay: CLEAN_DELAY, limit: u32::MAX, ..LinkProfile::default() }
+}
+
+/// How long after the last scheduled message a sender may still deliver.
+pub fn drain_limit(delivery: Delivery) -> Duration {
+    if delivery.reliable { DRAIN_RELIABLE } else { DRAIN_UNRELIABLE }
 }
 
 impl Trial {

@@ -1,5 +1,24 @@
 //! The facts of one trial, as they were measured: what `report` and every later comparison is computed from.
 
+mod columns;
+mod environment;
+pub mod file;
+pub mod format;
+mod gap;
+mod log;
+mod messages;
+mod recovery;
+#[cfg(test)]
+pub(crate) mod sample;
+mod summary;
+mod wire;
+
+pub use environment::{Environment, TransportVersion};
+pub use log::MessageLog;
+pub use recovery::Recovery;
+pub use summary::{Figure, OutageFigures, RunGap, Summary};
+pub use wire::{Amplification, HandshakeCost};
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -63,7 +82,7 @@ pub struct Handshake {
 #[serde(rename_all = "lowercase")]
 pub enum Messages {
     /// In the order they were scheduled.
-    Each(Vec<Message>),
+    Each(#[serde(with = "columns")] Vec<Message>),
     Histogram(MessageHistogram),
 }
 
@@ -126,6 +145,15 @@ pub struct PathWire {
 pub struct WireCount {
     pub packets: u64,
     pub bytes: u64,
+}
+
+impl std::iter::Sum for WireCount {
+    fn sum<I: Iterator<Item = WireCount>>(counts: I) -> WireCount {
+        counts.fold(WireCount::default(), |sum, count| WireCount {
+            packets: sum.packets + count.packets,
+            bytes: sum.bytes + count.bytes,
+        })
+    }
 }
 
 /// What went into one direction of a path, and what became of it.

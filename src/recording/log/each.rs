@@ -1,0 +1,53 @@
+//! Three times for each message.
+
+use std::time::Duration;
+
+use super::nanos;
+use crate::recording::Message;
+use crate::workload::Periodic;
+
+#[derive(Debug)]
+pub(super) struct EachLog {
+    periodic: Periodic,
+    /// By id.
+    messages: Vec<Message>,
+}
+
+impl EachLog {
+    pub(super) fn new(periodic: Periodic) -> Self {
+        Self { periodic, messages: Vec::new() }
+    }
+
+    pub(super) fn sent(&mut self, id: u64, at: Duration) {
+        self.push(id, Some(nanos(at)));
+    }
+
+    pub(super) fn refused(&mut self, id: u64) {
+        self.push(id, None);
+    }
+
+    pub(super) fn delivered(&mut self, id: u64, at: Duration) -> Option<Duration> {
+        let message = self.messages.get_mut(usize::try_from(id).ok()?)?;
+        if message.delivered.is_some() {
+            return None;
+        }
+        message.delivered = Some(nanos(at));
+        Some(Duration::from_nanos(nanos(at).saturating_sub(message.scheduled)))
+    }
+
+    /// Messages that fell due while the trial was being stopped, and were never handed over, count as refused.
+    pub(super) fn finish(mut self, until: Duration) -> Vec<Message> {
+        let mut id = self.messages.len() as u64;
+        while id < self.periodic.count() && self.periodic.due(id) < until {
+            self.push(id, None);
+            id += 1;
+        }
+        self.messages
+    }
+
+    fn push(&mut self, id: u64, sent: Option<u64>) {
+        assert_eq!(id, self.messages.len() as u64, "message ids ascend without a gap");
+        let scheduled = nanos(self.periodic.due(id));
+        self.messages.push(Message { scheduled, sent, delivered: None });
+    }
+}

@@ -1,0 +1,172 @@
+//! A histogram and a fixed number of time windows: constant memory however many messages there are.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::nanos;
+use crate::recording::{Gap, MAX_WINDOWS, MessageHistogram, Window};
+use crate::workload::Periodic;
+
+/// Messages between the oldest undelivered one and the newest; one that falls out of it is lost for good.
+const OUTSTANDING_LIMIT: usize = 1 << 18;
+
+#[derive(Debug)]
+pub(super) struct HistogramLog {
+    periodic: Periodic,
+    latencies: Histogram<u64>,
+    pub(super) windows: Vec<WindowLog>,
+    window_length: u64,
+    /// Whether each message from `oldest` on has been delivered.
+    pub(super) outstanding: VecDeque<bool>,
+    oldest: u64,
+    refused: u64,
+    delivered: u64,
+    late: u64,
+    last_delivery: u64,
+    longest_gap: Gap,
+}
+
+#[derive(Debug)]
+pub(super) struct WindowLog {
+    scheduled: u64,
+    /// Microseconds, two significant digits.
+    latencies_us: Histogram<u32>,
+    max: u64,
+}
+
+impl HistogramLog {
+    pub(super) fn new(periodic: Periodic) -> Self {
+        let windows =
+            usize::try_from(periodic.count()).unwrap_or(MAX_WINDOWS).clamp(1, MAX_WINDOWS);
+        let window_length = nanos(periodic.duration).div_ceil(windows as u64).max(1);
+        Self {
+            latencies: Histogram::new(3).expect("three digits are within hdrhistogram's range"),
+            windows: (0..windows).map(|_| WindowLog::new()).collect(),
+            window_length,
+            outstanding: VecDeque::new(),
+            oldest: 0,
+            refused: 0,
+            delivered: 0,
+            late: 0,
+            last_delivery: 0,
+            longest_gap: Gap::default(),
+            periodic,
+        }
+    }
+
+    pub(super) fn sent(&mut self, id: u64) {
+        self.schedule(id, false);
+    }
+
+    pub(super) fn refused(&mut self, id: u64) {
+        self.refused += 1;
+        // Nothing more will be heard of it.
+        self.schedule(id, true);
+    }
+
+    pub(super) fn delivered(&mut self, id: u64, at: Duration) -> Option<Duration> {
+        let place = usize::try_from(id.checked_sub(self.oldest)?).ok()?;
+        let delivered = self.outstanding.get_mut(place)?;
+        if std::mem::replace(delivered, true) {
+            return None;
+        }
+        self.forget_delivered();
+        Some(self.count_delivery(id, nanos(at)))
+    }
+
+    pub(super) fn finish(mut self, until: Duration) -> MessageHistogram {
+        let next = self.oldest + self.outstanding.len() as u64;
+        let unsent = (next..self.periodic.count()).take_while(|id| self.periodic.due(*id) < until);
+        for id in unsent.collect::<Vec<_>>() {
+            self.refused(id);
+        }
+        self.extend_gap(nanos(until.min(self.periodic.duration)));
+        let scheduled = self.windows.iter().map(|window| window.scheduled).sum();
+        let length = self.window_length;
+        let windows = self.windows.iter().zip(0..);
+        MessageHistogram {
+            scheduled,
+            refused: self.refused,
+            delivered: self.delivered,
+            late: self.late,
+            latencies: self
+                .latencies
+                .iter_recorded()
+                .map(|step| (step.value_iterated_to(), step.count_at_value()))
+                .collect(),
+            longest_gap: self.longest_gap,
+            windows: windows.map(|(window, n)| window.finish(n * length, length)).collect(),
+        }
+    }
+
+    fn schedule(&mut self, id: u64, settled: bool) {
+        let next = self.oldest + self.outstanding.len() as u64;
+        assert_eq!(id, next, "message ids ascend without a gap");
+        self.outstanding.push_back(settled);
+        self.window(id).scheduled += 1;
+        if self.outstanding.len() > OUTSTANDING_LIMIT {
+            self.outstanding.pop_front();
+            self.oldest += 1;
+        }
+        self.forget_delivered();
+    }
+
+    fn count_delivery(&mut self, id: u64, at: u64) -> Duration {
+        let latency = at.saturating_sub(nanos(self.periodic.due(id)));
+        self.delivered += 1;
+        self.late += u64::from(latency > nanos(self.periodic.deadline));
+        record(&mut self.latencies, latency);
+        let window = self.window(id);
+        record(&mut window.latencies_us, latency.div_ceil(1000));
+        window.max = window.max.max(latency);
+        self.extend_gap(at);
+        self.last_delivery = self.last_delivery.max(at);
+        Duration::from_nanos(latency)
+    }
+
+    fn extend_gap(&mut self, until: u64) {
+        let longest = self.longest_gap.until - self.longest_gap.from;
+        if until.saturating_sub(self.last_delivery) > longest {
+            self.longest_gap = Gap { from: self.last_delivery, until };
+        }
+    }
+
+    fn forget_delivered(&mut self) {
+        while self.outstanding.front() == Some(&true) {
+            self.outstanding.pop_front();
+            self.oldest += 1;
+        }
+    }
+
+    fn window(&mut self, id: u64) -> &mut WindowLog {
+        let place = nanos(self.periodic.due(id)) / self.window_length;
+        let last = self.windows.len() - 1;
+        &mut self.windows[usize::try_from(place).map_or(last, |place| place.min(last))]
+    }
+}
+
+impl WindowLog {
+    fn new() -> Self {
+        let latencies_us = Histogram::new(2).expect("two digits are within hdrhistogram's range");
+        Self { scheduled: 0, latencies_us, max: 0 }
+    }
+
+    fn finish(&self, from: u64, length: u64) -> Window {
+        let quantile = |q| self.latencies_us.value_at_quantile(q) * 1000;
+        Window {
+            from,
+            until: from + length,
+            scheduled: self.scheduled,
+            delivered: self.latencies_us.len(),
+            p50: quantile(0.5).min(self.max),
+            p99: quantile(0.99).min(self.max),
+            max: self.max,
+        }
+    }
+}
+
+fn record<C: hdrhistogram::Counter>(histogram: &mut Histogram<C>, value: u64) {
+    histogram.record(value).expect("a histogram that resizes itself takes every value");
+}
