@@ -7,7 +7,8 @@ use crate::scenario::plan::Plan;
 use crate::scenario::quantity::print_duration;
 use crate::scenario::{self, Colour};
 
-/// Prints a line for each file that is right and every mistake of each that is not. Gives how many are not.
+/// Prints a line for each file that is right and every mistake of each that is not. Gives how many
+/// are not.
 pub fn run(files: &[PathBuf], colour: Colour, out: &mut dyn Write) -> io::Result<usize> {
     let mut wrong = 0;
     for file in files {

@@ -1,4 +1,5 @@
-//! `impairlab show FILE`: the plan as it will run, with every profile resolved and every default filled in.
+//! `impairlab show FILE`: the plan as it will run, with every profile resolved and every default
+//! filled in.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Everything that can be wrong with a scenario file, and what to do about each. Where it is wrong is told by the
-//! diagnostic that carries the mistake.
+//! Everything that can be wrong with a scenario file, and what to do about each. Where it is wrong
+//! is told by the diagnostic that carries the mistake.
 
 use std::io;
 use std::time::Duration;
@@ -100,9 +100,17 @@ pub enum Mistake {
     MoreThanCertain { a: &'static str, b: &'static str },
     #[error("`{protocol}` needs {least} paths or more")]
     TooFewPaths { protocol: &'static str, least: usize },
-    #[error("{} is not before the end of the workload at {}", print_duration(*.at), print_duration(*.end))]
+    #[error(
+        "{} is not before the end of the workload at {}",
+        print_duration(*at),
+        print_duration(*end)
+    )]
     StartsPastTheEnd { at: Duration, end: Duration },
-    #[error("this lasts until {}, past the end of the workload at {}", print_duration(*.until), print_duration(*.end))]
+    #[error(
+        "this lasts until {}, past the end of the workload at {}",
+        print_duration(*until),
+        print_duration(*end)
+    )]
     EndsPastTheEnd { until: Duration, end: Duration },
     #[error("an outage takes both directions of a path")]
     OutageDirection,
@@ -118,6 +126,8 @@ pub enum Mistake {
     MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: &'static str },
     #[error("`{protocol}` cannot be replicated: {reason}")]
     CannotReplicate { protocol: &'static str, reason: &'static str },
+    #[error("with an `mtu` of {mtu}B no copy fits a packet: {limit}B are the most")]
+    MtuTooLargeToCopy { mtu: u32, limit: u32 },
     #[error("the paths of `replicate` count, and what it replicates has none of its own")]
     InnerPath,
     #[error("this claim has no figure")]

@@ -1,6 +1,6 @@
-//! Quantities as they are written: `40ms`, `1.5 %`, `50/s`, `600B`, `40Mbit/s`. A number without its unit is a mistake,
-//! since a bare 40 has been read as seconds and as milliseconds before. The way back, from a value to its text, is
-//! exact: what is printed is read as the same value again.
+//! Quantities as they are written: `40ms`, `1.5 %`, `50/s`, `600B`, `40Mbit/s`. A number without
+//! its unit is a mistake, since a bare 40 has been read as seconds and as milliseconds before. The
+//! way back, from a value to its text, is exact: what is printed is read as the same value again.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! YAML → a tree of nodes that know their places. Reading into a tree first, instead of into structs, is what lets all
-//! mistakes of a file be reported at once. Knows nothing of what the keys mean.
+//! YAML → a tree of nodes that know their places. Reading into a tree first, instead of into
+//! structs, is what lets all mistakes of a file be reported at once. Knows nothing of what the keys
+//! mean.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -48,8 +49,8 @@ impl Value {
     }
 }
 
-/// Reads a file's YAML. `None` if it cannot be read as YAML at all, which is then one of the mistakes; keys that are
-/// there twice are mistakes too, but do not end the reading.
+/// Reads a file's YAML. `None` if it cannot be read as YAML at all, which is then one of the
+/// mistakes; keys that are there twice are mistakes too, but do not end the reading.
 pub fn parse(file: &Arc<File>, mistakes: &Mistakes) -> Option<Node> {
     if file.text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
         mistakes.push(file.start(), Mistake::Empty);
@@ -80,7 +81,8 @@ fn options() -> Options {
         },
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
         merge_keys: MergeKeyPolicy::Error,
-        // Every scalar is kept as it was written: a quantity is more exact than a float, and `no` may be a name.
+        // Every scalar is kept as it was written: a quantity is more exact than a float, and `no`
+        // may be a name.
         strict_booleans: true,
         null_as_string: true,
         underscored_numbers_as_strings: true,
@@ -95,7 +97,8 @@ fn options() -> Options {
 enum Raw {
     Null,
     Text(String),
-    /// A number or a boolean: as serde-saphyr understood it, for where the file's own text cannot be had.
+    /// A number or a boolean: as serde-saphyr understood it, for where the file's own text cannot
+    /// be had.
     Typed(String),
     List(Vec<Spanned<Raw>>),
     Map(Vec<(Spanned<String>, Spanned<Raw>)>),
@@ -241,7 +244,8 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
     before + within.map_or(line.len(), |(offset, _)| offset)
 }
 
-/// A span that a caret can stand under: inside the text, on character boundaries, of the first line only, not empty.
+/// A span that a caret can stand under: inside the text, on character boundaries, of the first line
+/// only, not empty.
 fn visible(text: &str, start: usize, length: usize) -> Range<usize> {
     let start = character_start(text, start);
     let end = character_start(text, start.saturating_add(length));

@@ -1,5 +1,6 @@
-//! The way back: a plan as the YAML of a scenario that says everything. What is printed here can be read again, and
-//! gives the same paths, changes, workload, senders and claims; only the names of profiles are comments by then.
+//! The way back: a plan as the YAML of a scenario that says everything. What is printed here can be
+//! read again, and gives the same paths, changes, workload, senders and claims; only the names of
+//! profiles are comments by then.
 
 mod link;
 mod protocol;

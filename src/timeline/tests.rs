@@ -91,7 +91,8 @@ fn what_is_set_and_ends_during_an_outage_is_gone_after_it() {
     let entries = vec![outage(A, 20, 25), set(21, Some(24), None, 97)];
     assert_eq!(
         table(entries),
-        "20 s 0up dark\n20 s 0down dark\n21 s 0up dark\n21 s 0down dark\n24 s 0up dark\n24 s 0down dark\n\
+        "20 s 0up dark\n20 s 0down dark\n21 s 0up dark\n21 s 0down dark\n\
+         24 s 0up dark\n24 s 0down dark\n\
          25 s 0up 40 ms\n25 s 0down 40 ms\n\
          outage of 0 from 20 s to 25 s"
     );

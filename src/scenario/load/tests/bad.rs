@@ -15,7 +15,8 @@ fn wrong_with(name: &str, old: &str, new: &str) {
     wrong(name, &small_with(old, new));
 }
 
-/// As `wrong`, for files in a folder of their own, whose name differs from run to run and is taken out.
+/// As `wrong`, for files in a folder of their own, whose name differs from run to run and is taken
+/// out.
 fn wrong_files(name: &str, files: &[(&str, &[u8])]) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(folder.path().join("profiles")).expect("a new folder");
@@ -104,6 +105,10 @@ fn senders() {
     wrong_with("message too large for a datagram", "size: 600B", "size: 1200B");
     let udp = small_with("kcp: { kcp:", "udp: { udp:").replace("size: 600B", "size: 1473B");
     wrong("message too large for udp", &udp.replace("mode: datagram", "mode: stream"));
+    let copied = small_with("quic: { mode: datagram }", "udp: {}").replace("600B", "1469B");
+    wrong("message too large for a copy of udp", &copied);
+    let mtu = "kcp: { mtu: 1470B }";
+    wrong_with("mtu too large for a copy", "quic: { mode: datagram }", mtu);
     let small_mtu = small_with("path: 4g }", "path: 4g, mtu: 50B }");
     let large = small_mtu.replace("size: 600B", "size: 4kB").replace("mode: datagram", "");
     wrong("message too large for kcp", &large);
