@@ -1,4 +1,5 @@
-//! Every change of every path during a trial, sorted by time: the only source of change. Both engines walk it.
+//! Every change of every path during a trial, sorted by time: the only source of change. Both
+//! engines walk it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -18,7 +19,8 @@ pub struct Timeline {
     pub outages: Vec<Outage>,
 }
 
-/// From `at` on, one direction of a path has this profile. A packet that is already on the link keeps its fate.
+/// From `at` on, one direction of a path has this profile. A packet that is already on the link
+/// keeps its fate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Since the start of the workload.
@@ -51,13 +53,14 @@ pub enum Effect {
     /// Everything is lost, both ways.
     Outage,
     /// Some settings are others, in one direction or in both.
-    Set { direction: Option<Direction>, settings: Overrides },
+    Set { direction: Option<Direction>, settings: Box<Overrides> },
 }
 
 impl Timeline {
-    /// Resolves overlapping entries into changes. At any moment a direction has its first profile, with the settings of
-    /// all entries that hold laid over it in the order in which they began (those of one instant in the order given);
-    /// an outage goes above them all. So what is set during an outage is in force after it.
+    /// Resolves overlapping entries into changes. At any moment a direction has its first profile,
+    /// with the settings of all entries that hold laid over it in the order in which they began
+    /// (those of one instant in the order given); an outage goes above them all. So what is set
+    /// during an outage is in force after it.
     ///
     /// `first` has the profiles of a path at the start, up and down, by [`PathId`].
     pub fn resolve(first: &[[LinkProfile; 2]], mut entries: Vec<Entry>) -> Self {
@@ -134,8 +137,8 @@ impl Entry {
     }
 }
 
-/// The same link, losing everything. Neither a duplicate nor a congestion mark may save a packet, as they would in
-/// netem: it weighs a loss against a duplicate, and marks instead of dropping.
+/// The same link, losing everything. Neither a duplicate nor a congestion mark may save a packet,
+/// as they would in netem: it weighs a loss against a duplicate, and marks instead of dropping.
 fn darkened(profile: LinkProfile) -> LinkProfile {
     let always = Correlated { probability: Probability::ALWAYS, correlation: Probability::NEVER };
     LinkProfile {
@@ -146,7 +149,8 @@ fn darkened(profile: LinkProfile) -> LinkProfile {
     }
 }
 
-/// The outages of each path, those that overlap or touch made one. `entries` are sorted by when they begin.
+/// The outages of each path, those that overlap or touch made one. `entries` are sorted by when
+/// they begin.
 fn merged_outages(entries: &[Entry]) -> Vec<Outage> {
     let mut merged: Vec<Outage> = Vec::new();
     let outages = entries.iter().filter(|entry| entry.effect == Effect::Outage);

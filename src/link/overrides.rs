@@ -1,4 +1,5 @@
-//! Some settings of a link, to be laid over a profile: what a scenario writes of a path, and what a timeline changes.
+//! Some settings of a link, to be laid over a profile: what a scenario writes of a path, and what a
+//! timeline changes.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The tree of a file → the plan. Each part reads what is its own and reports what is wrong with it; a part that cannot
-//! be read does not keep the others from being looked at.
+//! The tree of a file → the plan. Each part reads what is its own and reports what is wrong with
+//! it; a part that cannot be read does not keep the others from being looked at.
 
 mod claim;
 mod link;

@@ -1,4 +1,5 @@
-//! Mistakes with their places, collected while a file is read, and printed with the line and a caret under it.
+//! Mistakes with their places, collected while a file is read, and printed with the line and a
+//! caret under it.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -48,7 +49,8 @@ impl Diagnostics {
         Self { list: vec![Diagnostic { mistake, origin, related: None }] }
     }
 
-    /// Every mistake with its line and a caret: at most [`limits::PRINTED_MISTAKES`], and how many more there are.
+    /// Every mistake with its line and a caret: at most [`limits::PRINTED_MISTAKES`], and how many
+    /// more there are.
     pub fn render(&self, colour: Colour) -> String {
         let renderer = match colour {
             Colour::Never => Renderer::plain(),
@@ -109,7 +111,8 @@ fn elsewhere<'a>(place: &'a Place, label: &'a str) -> Element<'a> {
         .into()
 }
 
-/// Collects mistakes while a file is read. Shared by everything that reads, so that one mistake does not hide another.
+/// Collects mistakes while a file is read. Shared by everything that reads, so that one mistake
+/// does not hide another.
 #[derive(Debug, Default)]
 pub struct Mistakes {
     list: RefCell<Vec<Diagnostic>>,

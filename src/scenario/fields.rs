@@ -1,5 +1,6 @@
-//! A mapping that is taken apart key by key. Every key that is asked for becomes a known one, and those that are left
-//! at the end are mistakes: so nothing in a file is ever ignored, and the list of known keys cannot fall behind.
+//! A mapping that is taken apart key by key. Every key that is asked for becomes a known one, and
+//! those that are left at the end are mistakes: so nothing in a file is ever ignored, and the list
+//! of known keys cannot fall behind.
 
 use super::diagnostic::Mistakes;
 use super::file::Place;
@@ -21,7 +22,8 @@ pub struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// The mapping at `node`. Nothing at all counts as a mapping without keys where `place` is that of a key.
+    /// The mapping at `node`. Nothing at all counts as a mapping without keys where `place` is that
+    /// of a key.
     pub fn of(
         node: &'n Node,
         holder: &'static str,
@@ -117,6 +119,11 @@ impl<'n> Fields<'n> {
     /// Whether the mapping has no key at all.
     pub fn is_empty(&self) -> bool {
         self.entries == 0
+    }
+
+    /// Whether the key is there and was not taken yet.
+    pub fn has(&self, key: &str) -> bool {
+        self.left.iter().any(|(present, _)| present.name == key)
     }
 
     /// Judges none of the keys that are left: the mapping as a whole is a mistake.

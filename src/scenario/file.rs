@@ -1,4 +1,5 @@
-//! A file as it was written: its name and its text, read within the limits, and places in it. Knows nothing of YAML.
+//! A file as it was written: its name and its text, read within the limits, and places in it. Knows
+//! nothing of YAML.
 
 use std::fs;
 use std::io::{self, Read};
@@ -47,21 +48,23 @@ impl File {
 
     /// The place where the file begins, for what is wrong with it as a whole.
     pub fn start(self: &Arc<Self>) -> Place {
-        let end = self.text.chars().next().map_or(0, char::len_utf8);
+        let first = self.text.chars().next().filter(|first| !first.is_control());
+        let end = first.map_or(0, char::len_utf8);
         Place { file: Arc::clone(self), span: 0..end }
     }
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Mistake> {
     let unreadable = |error: io::Error| Mistake::Unreadable { error };
-    let file = fs::File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
+    // Asked before the file is opened, since opening a pipe waits for its other end.
+    let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
         return Err(Mistake::NotAFile);
     }
     if metadata.len() > limits::FILE_BYTES {
         return Err(Mistake::FileTooLarge { bytes: metadata.len() });
     }
+    let file = fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     // A file can grow while it is read: the limit holds for what is read, too.
     file.take(limits::FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;

@@ -1,5 +1,6 @@
-//! The limits of a scenario file, all in one place. They are far above what an experiment needs, and low enough that no
-//! file can exhaust the machine; what is past one is a mistake in the file and is reported as such.
+//! The limits of a scenario file, all in one place. They are far above what an experiment needs,
+//! and low enough that no file can exhaust the machine; what is past one is a mistake in the file
+//! and is reported as such.
 
 use std::time::Duration;
 
@@ -46,12 +47,16 @@ pub const MESSAGES_KEPT: u64 = 2_000_000;
 /// Messages of a trial that keeps a histogram.
 pub const MESSAGES_COUNTED: u64 = 1_000_000_000;
 
-/// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP headers.
+/// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP
+/// headers.
 pub const UDP_MESSAGE: u32 = 1_472;
-/// Bytes of a message that fits a QUIC datagram whatever the path: QUIC promises packets of 1,200 bytes (RFC 9000,
-/// section 14), of which header, authentication tag and frame header take up to 60.
+/// Bytes of a message that fits a QUIC datagram whatever the path: QUIC promises packets of 1,200
+/// bytes (RFC 9000, section 14), of which header, authentication tag and frame header take up to
+/// 60.
 pub const QUIC_DATAGRAM_MESSAGE: u32 = 1_140;
 /// Segments of one KCP message: ikcp refuses 128 and more (its IKCP_WND_RCV).
 pub const KCP_FRAGMENTS: u32 = 127;
 /// Bytes of KCP's header in each segment.
 pub const KCP_OVERHEAD: u32 = 24;
+/// Bytes that `copy: datagram` puts before each copy: its number.
+pub const COPY_HEADER: u32 = 4;

@@ -8,7 +8,8 @@ use super::diagnostic::{Diagnostics, Mistakes};
 use super::file::File;
 use super::plan::Plan;
 
-/// Reads a scenario file and the profiles and tables it names. All mistakes in all of them come back together.
+/// Reads a scenario file and the profiles and tables it names. All mistakes in all of them come
+/// back together.
 pub fn load(path: &Path) -> Result<Plan, Diagnostics> {
     match File::read(path) {
         Ok(file) => plan(&file),
@@ -16,7 +17,8 @@ pub fn load(path: &Path) -> Result<Plan, Diagnostics> {
     }
 }
 
-/// As [`load`], for text that is already there; `path` is its name in messages, and what it names is looked up beside.
+/// As [`load`], for text that is already there; `path` is its name in messages, and what it names
+/// is looked up beside.
 pub fn load_str(path: &Path, text: &str) -> Result<Plan, Diagnostics> {
     plan(&File::new(path, text))
 }

@@ -1,5 +1,5 @@
-//! Everything that can be wrong with a scenario file, and what to do about each. Where it is wrong is told by the
-//! diagnostic that carries the mistake.
+//! Everything that can be wrong with a scenario file, and what to do about each. Where it is wrong
+//! is told by the diagnostic that carries the mistake.
 
 use std::io;
 use std::time::Duration;
@@ -22,12 +22,14 @@ pub enum Mistake {
     Binary,
     #[error("the file is not UTF-8 text: byte {offset} is none of a character")]
     NotUtf8 { offset: usize },
-    #[error("the file is empty")]
+    #[error("there is nothing in this file")]
     Empty,
     #[error("{reason}")]
     Yaml { reason: String },
-    #[error("the file is nested too deeply, or its aliases unfold into too much")]
+    #[error("the file has too many values, too many inside one another, or too many aliases")]
     TooComplex,
+    #[error("the file has several documents, and a scenario is one")]
+    SeveralDocuments,
     #[error("merge keys (`<<`) cannot be used here")]
     MergeKey,
 
@@ -98,9 +100,17 @@ pub enum Mistake {
     MoreThanCertain { a: &'static str, b: &'static str },
     #[error("`{protocol}` needs {least} paths or more")]
     TooFewPaths { protocol: &'static str, least: usize },
-    #[error("{} is not before the end of the workload at {}", print_duration(*.at), print_duration(*.end))]
+    #[error(
+        "{} is not before the end of the workload at {}",
+        print_duration(*at),
+        print_duration(*end)
+    )]
     StartsPastTheEnd { at: Duration, end: Duration },
-    #[error("this lasts until {}, past the end of the workload at {}", print_duration(*.until), print_duration(*.end))]
+    #[error(
+        "this lasts until {}, past the end of the workload at {}",
+        print_duration(*until),
+        print_duration(*end)
+    )]
     EndsPastTheEnd { until: Duration, end: Duration },
     #[error("an outage takes both directions of a path")]
     OutageDirection,
@@ -116,6 +126,8 @@ pub enum Mistake {
     MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: &'static str },
     #[error("`{protocol}` cannot be replicated: {reason}")]
     CannotReplicate { protocol: &'static str, reason: &'static str },
+    #[error("with an `mtu` of {mtu}B no copy fits a packet: {limit}B are the most")]
+    MtuTooLargeToCopy { mtu: u32, limit: u32 },
     #[error("the paths of `replicate` count, and what it replicates has none of its own")]
     InnerPath,
     #[error("this claim has no figure")]
@@ -172,8 +184,10 @@ impl Mistake {
             | Error::AliasReplayLimitExceeded { .. }
             | Error::AliasExpansionLimitExceeded { .. }
             | Error::AliasReplayStackDepthExceeded { .. } => Self::TooComplex,
+            Error::AliasError { .. } => Self::TooComplex,
             Error::MergeKeyNotAllowed { .. } => Self::MergeKey,
-            other => Self::Yaml { reason: first_line(&other.to_string()) },
+            Error::MultipleDocuments { .. } => Self::SeveralDocuments,
+            other => Self::Yaml { reason: without_position(&other.to_string()) },
         }
     }
 }
@@ -185,6 +199,9 @@ fn meant(suggestion: &Option<String>, otherwise: &str) -> String {
     }
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+/// Line and column are told beside the message already.
+fn without_position(text: &str) -> String {
+    let first_line = text.lines().next().unwrap_or_default();
+    let (reason, _position) = first_line.rsplit_once(" at line ").unwrap_or((first_line, ""));
+    reason.to_owned()
 }

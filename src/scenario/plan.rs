@@ -1,4 +1,5 @@
-//! What will be run: a scenario with every profile resolved, every default filled in and every range checked.
+//! What will be run: a scenario with every profile resolved, every default filled in and every
+//! range checked.
 
 use std::time::Duration;
 

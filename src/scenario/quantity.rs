@@ -1,6 +1,6 @@
-//! Quantities as they are written: `40ms`, `1.5 %`, `50/s`, `600B`, `40Mbit/s`. A number without its unit is a mistake,
-//! since a bare 40 has been read as seconds and as milliseconds before. The way back, from a value to its text, is
-//! exact: what is printed is read as the same value again.
+//! Quantities as they are written: `40ms`, `1.5 %`, `50/s`, `600B`, `40Mbit/s`. A number without
+//! its unit is a mistake, since a bare 40 has been read as seconds and as milliseconds before. The
+//! way back, from a value to its text, is exact: what is printed is read as the same value again.
 
 use std::time::Duration;
 
@@ -33,12 +33,12 @@ impl QuantityError {
         match self {
             Self::NotANumber { noun, example, .. } => Some(format!("write {noun} as `{example}`")),
             Self::NoUnit { noun, example, units, .. } => {
-                Some(format!("write {noun} as `{example}`; the units are {units}"))
+                Some(format!("write {noun} as `{example}`; {units}"))
             }
             Self::WrongUnit { suggestion: Some(unit), units, .. } => {
-                Some(format!("did you mean `{unit}`? the units are {units}"))
+                Some(format!("did you mean `{unit}`? {units}"))
             }
-            Self::WrongUnit { units, .. } => Some(format!("the units are {units}")),
+            Self::WrongUnit { units, .. } => Some(units.clone()),
             Self::Negative { noun, .. } => Some(format!("{noun} is zero or more")),
             Self::NotWhole { .. } | Self::TooLarge { .. } | Self::TooSmall { .. } => None,
         }
@@ -183,7 +183,7 @@ impl<'a> Written<'a> {
         let scale = 10u128.pow(self.fraction.len() as u32);
         // 18 digits times an hour of nanoseconds is below 10³¹, far from the end of u128.
         let value = digits * self.unit;
-        if value % scale != 0 {
+        if !value.is_multiple_of(scale) {
             return Err(QuantityError::NotWhole { text: self.text.to_owned(), base: kind.base });
         }
         Ok(value / scale)
@@ -208,12 +208,26 @@ impl Kind {
             unit: unit.to_owned(),
             noun: self.noun,
             units: self.listed(),
-            suggestion: nearest(unit, self.units.iter().map(|(name, _)| *name)),
+            suggestion: self.suggestion(unit),
         })
     }
 
+    /// The nearest unit, or the one that was written out: `msec` starts with `ms`.
+    fn suggestion(&self, written: &str) -> Option<String> {
+        let names = self.units.iter().map(|(name, _)| *name);
+        let begun =
+            names.clone().filter(|name| written.starts_with(name)).max_by_key(|name| name.len());
+        nearest(written, names).or_else(|| begun.map(str::to_owned))
+    }
+
     fn listed(&self) -> String {
-        self.units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        match self.units {
+            [(only, _)] => format!("the unit is {only}"),
+            units => {
+                let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+                format!("the units are {}", names.join(", "))
+            }
+        }
     }
 
     /// The largest unit that `value` is a whole number of.

@@ -1,5 +1,6 @@
-//! YAML → a tree of nodes that know their places. Reading into a tree first, instead of into structs, is what lets all
-//! mistakes of a file be reported at once. Knows nothing of what the keys mean.
+//! YAML → a tree of nodes that know their places. Reading into a tree first, instead of into
+//! structs, is what lets all mistakes of a file be reported at once. Knows nothing of what the keys
+//! mean.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -48,8 +49,8 @@ impl Value {
     }
 }
 
-/// Reads a file's YAML. `None` if it cannot be read as YAML at all, which is then one of the mistakes; keys that are
-/// there twice are mistakes too, but do not end the reading.
+/// Reads a file's YAML. `None` if it cannot be read as YAML at all, which is then one of the
+/// mistakes; keys that are there twice are mistakes too, but do not end the reading.
 pub fn parse(file: &Arc<File>, mistakes: &Mistakes) -> Option<Node> {
     if file.text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
         mistakes.push(file.start(), Mistake::Empty);
@@ -70,11 +71,9 @@ fn options() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_depth: limits::NESTING,
-            flow_nesting_limit: limits::NESTING,
             max_nodes: limits::NODES,
             max_events: 4 * limits::NODES,
             max_aliases: limits::ALIASES,
-            max_documents: 1,
         },
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: limits::NODES,
@@ -82,7 +81,8 @@ fn options() -> Options {
         },
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
         merge_keys: MergeKeyPolicy::Error,
-        // Every scalar is kept as it was written: a quantity is more exact than a float, and `no` may be a name.
+        // Every scalar is kept as it was written: a quantity is more exact than a float, and `no`
+        // may be a name.
         strict_booleans: true,
         null_as_string: true,
         underscored_numbers_as_strings: true,
@@ -97,7 +97,8 @@ fn options() -> Options {
 enum Raw {
     Null,
     Text(String),
-    /// A number or a boolean: as serde-saphyr understood it, for where the file's own text cannot be had.
+    /// A number or a boolean: as serde-saphyr understood it, for where the file's own text cannot
+    /// be had.
     Typed(String),
     List(Vec<Spanned<Raw>>),
     Map(Vec<(Spanned<String>, Spanned<Raw>)>),
@@ -225,19 +226,39 @@ impl Builder<'_> {
 
 fn place(file: &Arc<File>, location: Location) -> Place {
     let span = location.span();
-    let start = usize::try_from(span.byte_offset().unwrap_or(0)).unwrap_or(0);
-    let length = usize::try_from(span.byte_len().unwrap_or(0)).unwrap_or(0);
+    let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let (start, length) = match (span.byte_offset(), span.byte_len()) {
+        (Some(start), Some(length)) => (bytes(start), bytes(length)),
+        // Mistakes in the YAML itself come with a line and a column only.
+        _ => (offset(&file.text, bytes(location.line()), bytes(location.column())), 0),
+    };
     Place { file: Arc::clone(file), span: visible(&file.text, start, length) }
 }
 
-/// A span that a caret can stand under: inside the text, on character boundaries, of the first line only, not empty.
+/// The byte at a line and a column, both counted from 1, the column in characters.
+fn offset(text: &str, line: usize, column: usize) -> usize {
+    let lines = text.split_inclusive('\n');
+    let before: usize = lines.clone().take(line.saturating_sub(1)).map(str::len).sum();
+    let line = lines.clone().nth(line.saturating_sub(1)).unwrap_or_default();
+    let within = line.char_indices().nth(column.saturating_sub(1));
+    before + within.map_or(line.len(), |(offset, _)| offset)
+}
+
+/// A span that a caret can stand under: inside the text, on character boundaries, of the first line
+/// only, not empty.
 fn visible(text: &str, start: usize, length: usize) -> Range<usize> {
-    let start = text.floor_char_boundary(start.min(text.len()));
-    let end = text.floor_char_boundary((start + length).min(text.len()));
+    let start = character_start(text, start);
+    let end = character_start(text, start.saturating_add(length));
     let first_line = text[start..end].lines().next().unwrap_or_default().trim_end();
     match (first_line.is_empty(), text[start..].chars().next()) {
         (true, Some(character)) if character != '\n' => start..start + character.len_utf8(),
         (true, _) => start..start,
         (false, _) => start..start + first_line.len(),
     }
+}
+
+/// The start of the character that `offset` is in.
+fn character_start(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    (0..=offset).rev().find(|&start| text.is_char_boundary(start)).unwrap_or(0)
 }

@@ -10,6 +10,8 @@ use crate::scenario::plan::Claim;
 use crate::scenario::quantity::{self, Limits, QuantityError};
 use crate::scenario::tree::Node;
 
+const LATENCIES: [&str; 4] = ["p50", "p99", "p999", "longest-gap"];
+
 pub fn claims(scenario: &mut Fields, senders: &Names) -> Option<Vec<Claim>> {
     let mistakes = scenario.mistakes;
     let Some(node) = scenario.take("claims") else { return Some(Vec::new()) };
@@ -24,14 +26,12 @@ fn claim(node: &Node, senders: &Names, scenario: &Fields) -> Option<Claim> {
     let mut fields = Fields::of(node, "a claim", &node.place, mistakes)?;
     let source = fields.require("source", "source: …");
     let sender = fields.require("sender", "sender: …");
-    let [p50, p99, p999, longest_gap] =
-        ["p50", "p99", "p999", "longest-gap"].map(|key| fields.scalar(key, latency));
-    let amplification = amplification(&mut fields);
-    fields.finish();
-    let figures = [p50, p99, p999, longest_gap];
-    if figures.iter().all(Option::is_none) && amplification.is_none() {
+    if !LATENCIES.iter().any(|key| fields.has(key)) && !fields.has("amplification") {
         mistakes.push(node.place.clone(), Mistake::EmptyClaim);
     }
+    let [p50, p99, p999, longest_gap] = LATENCIES.map(|key| fields.scalar(key, latency));
+    let amplification = amplification(&mut fields);
+    fields.finish();
     let sender = sender.and_then(|node| {
         let name = fields::text(node, "sender", mistakes)?;
         senders.find(name, Named::Sender, &node.place, mistakes).map(|_| name.to_owned())

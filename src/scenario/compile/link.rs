@@ -1,5 +1,5 @@
-//! The settings of a link, as they stand in a path, a profile, a direction or a `set`. Their meaning is netem's, and so
-//! are the defaults inside the loss models.
+//! The settings of a link, as they stand in a path, a profile, a direction or a `set`. Their
+//! meaning is netem's, and so are the defaults inside the loss models.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -261,7 +261,8 @@ fn overhead(text: &str) -> Result<i32, QuantityError> {
     }
 }
 
-/// `none`, `{ min, max }` or `{ delay, jitter, distribution }`, the latter two with `packets` and `bytes`.
+/// `none`, `{ min, max }` or `{ delay, jitter, distribution }`, the latter two with `packets` and
+/// `bytes`.
 fn slot(fields: &mut Fields) -> Option<Option<Slot>> {
     let (key, node) = fields.take_entry("slot")?;
     if is_none(node) {

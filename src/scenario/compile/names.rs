@@ -6,7 +6,8 @@ use crate::scenario::mistake::Mistake;
 use crate::scenario::nearest::nearest;
 use crate::units::PathId;
 
-/// In the order of the file. `None` if that part could not be read: what refers to it is then not judged.
+/// In the order of the file. `None` if that part could not be read: what refers to it is then not
+/// judged.
 #[derive(Debug, Clone)]
 pub struct Names(pub Option<Vec<String>>);
 

@@ -6,7 +6,6 @@ use super::profile::Profiles;
 use crate::link::overrides::Overrides;
 use crate::link::profile::LinkProfile;
 use crate::scenario::fields::{self, Fields};
-use crate::scenario::file::Place;
 use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
 use crate::scenario::plan::PathPlan;
@@ -41,8 +40,9 @@ fn path((key, node): &(Key, Node), profiles: &Profiles, scenario: &Fields) -> Op
     };
     let layers = profile.iter().flat_map(|profile| &profile.layers).chain([&own]);
     let [up, down] = resolved(layers);
-    check(&up, &key.place, scenario);
-    check(&down, &key.place, scenario);
+    if [&up, &down].into_iter().any(reorders_without_delay) {
+        mistakes.push(key.place.clone(), Mistake::ReorderWithoutDelay);
+    }
     Some(PathPlan {
         name: name?,
         profile: named.map(|(name, _)| name.to_owned()),
@@ -94,9 +94,7 @@ fn resolved<'l>(layers: impl Iterator<Item = &'l Layer> + Clone) -> [LinkProfile
     })
 }
 
-/// What can only be seen once all layers are there.
-fn check(profile: &LinkProfile, place: &Place, scenario: &Fields) {
-    if profile.reorder.is_some() && profile.delay.is_zero() {
-        scenario.mistakes.push(place.clone(), Mistake::ReorderWithoutDelay);
-    }
+/// This can only be seen once all layers are there.
+fn reorders_without_delay(profile: &LinkProfile) -> bool {
+    profile.reorder.is_some() && profile.delay.is_zero()
 }

@@ -1,5 +1,5 @@
-//! Profiles: link settings with a name and a source, in files of their own. They are looked up in the folder `profiles`
-//! beside the scenario first, then among those built into the program.
+//! Profiles: link settings with a name and a source, in files of their own. They are looked up in
+//! the folder `profiles` beside the scenario first, then among those built into the program.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

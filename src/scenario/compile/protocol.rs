@@ -1,4 +1,5 @@
-//! The settings of each protocol, with their defaults: one function a protocol, and one table of them all.
+//! The settings of each protocol, with their defaults: one function a protocol, and one table of
+//! them all.
 
 mod kcp;
 mod quic;

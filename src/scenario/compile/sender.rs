@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::protocol::{self, PathChoice};
 use crate::protocol::ProtocolSettings;
-use crate::protocol::settings::QuicMode;
+use crate::protocol::settings::{Copy, QuicMode, ReplicateSettings};
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
@@ -80,7 +80,19 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
             limits::QUIC_DATAGRAM_MESSAGE.into(),
             "each has to fit a DATAGRAM frame in a packet of 1200 bytes",
         )),
-        ProtocolSettings::Replicate(replicate) => message_limit(&replicate.protocol),
+        ProtocolSettings::Replicate(replicate) => copied_message_limit(replicate),
         ProtocolSettings::Quic(_) | ProtocolSettings::Mpquic(_) => None,
+    }
+}
+
+/// Only `udp` has no room to spare in its packets: the mtu of `kcp` is checked where it is read,
+/// and QUIC's packets are small.
+fn copied_message_limit(replicate: &ReplicateSettings) -> Option<(u64, &'static str)> {
+    match (&*replicate.protocol, replicate.copy) {
+        (ProtocolSettings::Udp(_), Copy::Datagram) => Some((
+            (limits::UDP_MESSAGE - limits::COPY_HEADER).into(),
+            "each has to fit a packet of 1500 bytes, behind its number",
+        )),
+        (protocol, _) => message_limit(protocol),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::link;
-use super::names::{Named, Names};
+use super::names::Names;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::file::Place;
 use crate::scenario::limits;
@@ -126,7 +126,7 @@ impl<'n> EntryReader<'n> {
             fields::scalar(node, "for", length, self.fields.mistakes).zip(Some(&node.place))
         });
         let mut inner = Fields::of(node, "`set`", &key.place, self.fields.mistakes)?;
-        let settings = link::settings(&mut inner);
+        let settings = Box::new(link::settings(&mut inner));
         if inner.is_empty() {
             self.mistake(&key.place, Mistake::ChangesNothing);
         }

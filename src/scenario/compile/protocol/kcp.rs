@@ -1,4 +1,5 @@
-//! `kcp`. The defaults are its well-known fast settings, on the current ikcp: nodelay 1, interval 10 ms, resend 2, nc 1.
+//! `kcp`. The defaults are its well-known fast settings, on the current ikcp: nodelay 1, interval
+//! 10 ms, resend 2, nc 1.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! `quic` and `mpquic`. The defaults are the standard's: Cubic (RFC 9438), an initial RTT of 333 ms (RFC 9002), an ACK
-//! delay of 25 ms (RFC 9000), all messages on one ordered stream.
+//! `quic` and `mpquic`. The defaults are the standard's: Cubic (RFC 9438), an initial RTT of 333 ms
+//! (RFC 9002), an ACK delay of 25 ms (RFC 9000), all messages on one ordered stream.
 
 use std::time::Duration;
 

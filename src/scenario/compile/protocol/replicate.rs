@@ -4,6 +4,7 @@ use super::{PathChoice, exactly_one, paths};
 use crate::protocol::ProtocolSettings;
 use crate::protocol::settings::{Copy, ReplicateSettings};
 use crate::scenario::fields::Fields;
+use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
 
 pub fn replicate(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSettings> {
@@ -19,6 +20,19 @@ pub fn replicate(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSett
     let copy = fields.word("copy", &words).unwrap_or(Copy::Datagram);
     let protocol = exactly_one(fields, PathChoice::Given);
     let (paths, protocol) = (paths?, protocol?);
+    check_mtu(&protocol, copy, fields);
     let protocol = Box::new(protocol.on_path(paths[0]));
     Some(ProtocolSettings::Replicate(ReplicateSettings { paths, copy, protocol }))
+}
+
+/// A copy of a datagram is a little longer than the datagram.
+fn check_mtu(protocol: &ProtocolSettings, copy: Copy, fields: &Fields) {
+    let limit = limits::UDP_MESSAGE - limits::COPY_HEADER;
+    match protocol {
+        ProtocolSettings::Kcp(kcp) if copy == Copy::Datagram && kcp.mtu > limit => {
+            let mistake = Mistake::MtuTooLargeToCopy { mtu: kcp.mtu, limit };
+            fields.mistakes.push(fields.place().clone(), mistake);
+        }
+        _ => {}
+    }
 }

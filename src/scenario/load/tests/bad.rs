@@ -1,0 +1,211 @@
+//! What is printed for each kind of wrong file, word for word.
+
+use super::*;
+
+fn golden(name: &str, printed: &str) {
+    insta::assert_snapshot!(name.replace(' ', "-"), printed);
+}
+
+fn wrong(name: &str, text: &str) {
+    let diagnostics = read(text).expect_err("a wrong scenario");
+    golden(name, &diagnostics.to_string());
+}
+
+fn wrong_with(name: &str, old: &str, new: &str) {
+    wrong(name, &small_with(old, new));
+}
+
+/// As `wrong`, for files in a folder of their own, whose name differs from run to run and is taken
+/// out.
+fn wrong_files(name: &str, files: &[(&str, &[u8])]) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(folder.path().join("profiles")).expect("a new folder");
+    for (file, bytes) in files {
+        fs::write(folder.path().join(file), bytes).expect("a new file");
+    }
+    let diagnostics = load(&folder.path().join("a.yaml")).expect_err("a wrong scenario");
+    let prefix = format!("{}/", folder.path().display());
+    golden(name, &diagnostics.to_string().replace(&prefix, ""));
+}
+
+#[test]
+fn keys() {
+    wrong_with("unknown key with a near name", "jitter: 10ms", "jiter: 10ms");
+    wrong_with("unknown key without a near name", "jitter: 10ms", "colour: blue");
+    wrong_with("unknown key of the scenario", "name: small", "name: small\nsender: {}");
+    wrong_with("duplicate key", "jitter: 10ms", "delay: 10ms");
+    wrong_with("two paths of one name", "5g: { delay", "4g: { delay");
+    wrong_with("two senders of one name", "both:", "kcp:");
+    wrong_with("missing keys", "rate: 50/s, size: 600B,", "");
+    wrong_with("another version", "version: 1", "version: 2");
+    wrong_with("keys of a later version", "outage: 5s", "handover: 5s");
+    wrong_with("expect is of a later version", "name: small", "name: small\nexpect: []");
+}
+
+#[test]
+fn values() {
+    wrong_with("no unit", "delay: 40ms", "delay: 40");
+    wrong_with("wrong unit", "delay: 40ms", "delay: 40msec");
+    wrong_with("wrong kind of unit", "size: 600B", "size: 600ms");
+    wrong_with("wrong capitals in a unit", "delay: 25ms", "rate: 40mbit/s");
+    wrong_with("negative delay", "delay: 40ms", "delay: -40ms");
+    wrong_with("delay above its limit", "delay: 40ms", "delay: 2h");
+    wrong_with("loss of 120 percent", "loss: 2%", "loss: 120%");
+    wrong_with("loss as a fraction", "loss: 2%", "loss: 0.02");
+    wrong_with("a list for a value", "loss: 2%", "loss: [2%]");
+    wrong_with("a value for a mapping", "{ delay: 25ms }", "fast");
+    wrong_with("a mapping for a list", "- { at: 20s, path: 4g, outage: 5s }", "at: 20s");
+    wrong_with("no value", "delay: 40ms", "delay: ");
+    wrong_with("unknown word", "jitter: 10ms", "distribution: gauss");
+    wrong_with("unknown word with a near one", "jitter: 10ms", "distribution: nornal");
+    wrong_with("names", "  5g:", "  5G/../x:");
+    wrong_with("a number out of range", "kcp: { path: 4g }", "kcp: { path: 4g, nodelay: 3 }");
+    wrong_with("a small window", "kcp: { path: 4g }", "kcp: { path: 4g, receive-window: 64 }");
+    wrong_with("half a millisecond of kcp", "path: 4g }", "path: 4g, interval: 10.5ms }");
+    wrong_with("repeat above its limit", "name: small", "name: small\nrepeat: 5000");
+}
+
+#[test]
+fn links() {
+    wrong_with("two loss models", "loss: 2%", "loss: { random: 1%, 4-state: { p13: 1% } }");
+    let four_state = "loss: { 4-state: { p13: 70%, p14: 40% } }";
+    wrong_with("4-state above 100 percent", "loss: 2%", four_state);
+    wrong_with("correlation of no random loss", "loss: 2%", "loss: { correlation: 25% }");
+    wrong_with("reorder without delay", "{ delay: 25ms }", "{ reorder: 25% }");
+    wrong_with("slot backwards", "delay: 25ms", "slot: { min: 20ms, max: 10ms }");
+    let cells = "rate: { rate: 1Mbit/s, cell-overhead: 5B }";
+    wrong_with("cell overhead without cells", "delay: 25ms", cells);
+    wrong_with("missing table", "delay: 25ms", "distribution: { table: no-such.dist }");
+}
+
+#[test]
+fn timelines() {
+    wrong_with("timeline past the end", "at: 20s", "at: 60s");
+    wrong_with("outage past the end", "outage: 5s", "outage: 41s");
+    wrong_with("timeline on an unknown path", "path: 4g, outage", "path: 4gg, outage");
+    wrong_with("timeline without a path", "path: 4g, outage", "outage");
+    wrong_with("outage of one direction", "outage: 5s", "outage: 5s, direction: up");
+    wrong_with("outage and set", "outage: 5s", "outage: 5s, set: { delay: 1ms }");
+    wrong_with("set that changes nothing", "outage: 5s", "set: {}");
+    wrong_with("neither outage nor set", ", outage: 5s", "");
+}
+
+#[test]
+fn senders() {
+    wrong_with("sender on an unknown path", "kcp: { path: 4g }", "kcp: { path: 6g }");
+    wrong_with("sender without a path", "kcp: { path: 4g }", "kcp: {}");
+    wrong_with("unknown protocol", "kcp: { kcp: { path: 4g } }", "kcp: { kpc: { path: 4g } }");
+    wrong_with("protocol of a later version", "{ kcp: { path: 4g } }", "{ tcp: { path: 4g } }");
+    wrong_with("path inside replicate", "mode: datagram", "path: 4g");
+    wrong_with("replicate of mpquic", "quic: { mode: datagram }", "mpquic: { paths: [4g, 5g] }");
+    let nested = "replicate: { paths: [4g, 5g], udp: {} }";
+    wrong_with("replicate of replicate", "quic: { mode: datagram }", nested);
+    wrong_with("replicate over one path", "[4g, 5g]", "[4g]");
+    wrong_with("replicate over one path twice", "[4g, 5g]", "[4g, 4g]");
+    wrong_with("message too large for a datagram", "size: 600B", "size: 1200B");
+    let udp = small_with("kcp: { kcp:", "udp: { udp:").replace("size: 600B", "size: 1473B");
+    wrong("message too large for udp", &udp.replace("mode: datagram", "mode: stream"));
+    let copied = small_with("quic: { mode: datagram }", "udp: {}").replace("600B", "1469B");
+    wrong("message too large for a copy of udp", &copied);
+    let mtu = "kcp: { mtu: 1470B }";
+    wrong_with("mtu too large for a copy", "quic: { mode: datagram }", mtu);
+    let small_mtu = small_with("path: 4g }", "path: 4g, mtu: 50B }");
+    let large = small_mtu.replace("size: 600B", "size: 4kB").replace("mode: datagram", "");
+    wrong("message too large for kcp", &large);
+}
+
+#[test]
+fn workloads_and_claims() {
+    wrong_with("too many messages", "rate: 50/s", "rate: 50000/s");
+    wrong_with("message too small", "size: 600B", "size: 8B");
+    wrong_with("no message rate", "rate: 50/s", "rate: 0/s");
+    wrong_with("two workloads", "  control:", "  echo: {}\n  control:");
+    wrong_with("workload of a later version", "control: { rate", "poll: { rate");
+    let claim = |claim: &str| format!("{SMALL}claims:\n  - {claim}\n");
+    wrong("claim of an unknown sender", &claim("{ source: a, sender: kpc, p50: 70ms }"));
+    wrong("claim without a figure", &claim("{ source: a, sender: kcp }"));
+    wrong("claim with a negative ratio", &claim("{ source: a, sender: kcp, amplification: -2 }"));
+}
+
+#[test]
+fn profiles() {
+    let scenario =
+        |profile: &str| small_with("delay: 25ms", &format!("profile: {profile}")).into_bytes();
+    let near = scenario("4g-city-medum");
+    wrong_files("missing profile", &[("a.yaml", &near)]);
+    let far = scenario("moon");
+    wrong_files("missing profile without a near name", &[("a.yaml", &far)]);
+    let a = scenario("a");
+    wrong_files(
+        "profile cycle",
+        &[
+            ("a.yaml", &a),
+            ("profiles/a.yaml", b"based-on: b\nsource: x\n"),
+            ("profiles/b.yaml", b"about: b\nbased-on: c\nsource: x\n"),
+            ("profiles/c.yaml", b"based-on: a\nsource: x\n"),
+        ],
+    );
+    wrong_files(
+        "mistakes in a profile",
+        &[("a.yaml", &a), ("profiles/a.yaml", b"delay: 40\nlosss: 2%\n")],
+    );
+    wrong_files("empty source", &[("a.yaml", &a), ("profiles/a.yaml", b"source: []\n")]);
+    wrong_files("binary profile", &[("a.yaml", &a), ("profiles/a.yaml", b"\0\x01")]);
+}
+
+#[test]
+fn files() {
+    wrong_files("empty file", &[("a.yaml", b"")]);
+    wrong_files("file with comments only", &[("a.yaml", b"# later\n\n")]);
+    wrong_files("10 MB file", &[("a.yaml", &vec![b'#'; 10_000_000])]);
+    wrong_files("binary file", &[("a.yaml", b"\x7fELF\0\x01")]);
+    wrong_files("not UTF-8", &[("a.yaml", b"version: 1\nname: \xff\n")]);
+    wrong_files("missing file", &[("b.yaml", b"")]);
+    wrong_files("a list instead of a scenario", &[("a.yaml", b"- 1\n- 2\n")]);
+    wrong_files("two documents", &[("a.yaml", b"version: 1\n---\nversion: 1\n")]);
+}
+
+#[test]
+fn yaml() {
+    wrong_with("unclosed brace", "{ delay: 25ms }", "{ delay: 25ms");
+    wrong_with("tab for indentation", "  5g:", "\t5g:");
+    wrong_with("unknown alias", "delay: 25ms", "delay: *nowhere");
+    wrong_with("unknown tag", "delay: 25ms", "delay: !slow 25ms");
+    wrong_with("merge key", "{ delay: 25ms }", "{ <<: { delay: 25ms } }");
+    wrong_with("a mapping as a key", "  5g:", "  { a: 1 }:");
+    wrong_with(
+        "nested too deeply",
+        "delay: 25ms",
+        &format!("delay: {}{}", "[".repeat(20), "]".repeat(20)),
+    );
+    let line = |n: u8| {
+        let earlier = format!("*{}, ", char::from(b'a' + n - 1)).repeat(9);
+        format!("{0}: &{0} [{earlier}]\n", char::from(b'a' + n))
+    };
+    let bomb: String = (1..9).map(line).collect();
+    wrong("alias bomb", &format!("a: &a [x, x, x, x, x, x, x, x, x]\n{bomb}"));
+}
+
+#[test]
+fn several_mistakes_are_told_at_once_in_their_order() {
+    wrong(
+        "several mistakes at once",
+        "\
+version: 1
+name: Several
+paths:
+  4g: { delay: 40, losss: 2% }
+  5g: { profile: 5g-city-mediun }
+timeline:
+  - { at: 70s, path: 6g, outage: 5s }
+workload:
+  control: { rate: 50, size: 600B, duration: 60s, deadline: 250ms }
+senders:
+  kcp: { kcp: { path: 4g, behavior: ikcp-1.7 } }
+  mpquic: { mpquic: { paths: [4g, 7g], scheduler: redundnat } }
+",
+    );
+    let many = (0..200).map(|n| format!("key-{n}: 1\n")).collect::<String>();
+    let printed = read(&format!("{SMALL}{many}")).expect_err("wrong keys").to_string();
+    assert!(printed.ends_with("… and 150 more"));
+}

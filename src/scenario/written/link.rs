@@ -1,0 +1,124 @@
+//! The settings of a link as they are written.
+
+use crate::link::profile::{
+    Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing,
+};
+use crate::scenario::quantity::{
+    print_duration, print_probability as percent, print_rate, print_size,
+};
+
+/// Every setting, always in this order.
+pub fn settings(profile: &LinkProfile) -> Vec<(&'static str, String)> {
+    vec![
+        ("delay", print_duration(profile.delay)),
+        ("jitter", print_duration(profile.jitter)),
+        ("correlation", percent(profile.delay_correlation)),
+        ("distribution", distribution(&profile.distribution)),
+        ("order", order(profile.order).to_owned()),
+        ("loss", loss(&profile.loss)),
+        ("duplicate", correlated(&profile.duplicate)),
+        ("corrupt", correlated(&profile.corrupt)),
+        ("reorder", or_none(&profile.reorder, reorder)),
+        ("rate", or_none(&profile.rate, rate)),
+        ("queue", profile.limit.to_string()),
+        ("slot", or_none(&profile.slot, slot)),
+        ("ecn", profile.ecn.to_string()),
+    ]
+}
+
+fn or_none<T>(setting: &Option<T>, print: impl Fn(&T) -> String) -> String {
+    setting.as_ref().map_or_else(|| "none".to_owned(), print)
+}
+
+fn distribution(distribution: &Distribution) -> String {
+    match distribution {
+        Distribution::Uniform => "uniform".to_owned(),
+        Distribution::Normal => "normal".to_owned(),
+        Distribution::Pareto => "pareto".to_owned(),
+        Distribution::ParetoNormal => "paretonormal".to_owned(),
+        // The samples themselves would be thousands of lines.
+        Distribution::Table(samples) => format!("{{ table: ({} samples) }}", samples.len()),
+    }
+}
+
+fn order(order: Order) -> &'static str {
+    match order {
+        Order::ByTime => "by-time",
+        Order::Keep => "keep",
+    }
+}
+
+fn loss(loss: &Loss) -> String {
+    match *loss {
+        Loss::None => "0%".to_owned(),
+        Loss::Random(Correlated { probability, correlation }) if correlation.is_never() => {
+            percent(probability)
+        }
+        Loss::Random(Correlated { probability, correlation }) => {
+            format!("{{ random: {}, correlation: {} }}", percent(probability), percent(correlation))
+        }
+        Loss::GilbertElliott { p, r, one_minus_h, one_minus_k } => format!(
+            "{{ gilbert-elliott: {{ p: {}, r: {}, 1-h: {}, 1-k: {} }} }}",
+            percent(p),
+            percent(r),
+            percent(one_minus_h),
+            percent(one_minus_k)
+        ),
+        Loss::FourState { p13, p31, p32, p23, p14 } => format!(
+            "{{ 4-state: {{ p13: {}, p31: {}, p32: {}, p23: {}, p14: {} }} }}",
+            percent(p13),
+            percent(p31),
+            percent(p32),
+            percent(p23),
+            percent(p14)
+        ),
+    }
+}
+
+fn correlated(Correlated { probability, correlation }: &Correlated) -> String {
+    let (probability, correlation) = (percent(*probability), percent(*correlation));
+    match correlation.as_str() {
+        "0%" => probability,
+        _ => format!("{{ probability: {probability}, correlation: {correlation} }}"),
+    }
+}
+
+fn reorder(reorder: &Reorder) -> String {
+    format!(
+        "{{ probability: {}, correlation: {}, gap: {} }}",
+        percent(reorder.probability),
+        percent(reorder.correlation),
+        reorder.gap
+    )
+}
+
+fn rate(limit: &RateLimit) -> String {
+    let rate = print_rate(limit.rate);
+    let mut text = format!("{{ rate: {rate}, overhead: {}B", limit.packet_overhead);
+    if limit.cell_size > 0 {
+        let cell = print_size(limit.cell_size.into());
+        text += &format!(", cell: {cell}, cell-overhead: {}B", limit.cell_overhead);
+    }
+    text + " }"
+}
+
+fn slot(slot: &Slot) -> String {
+    let mut text = match &slot.spacing {
+        SlotSpacing::Between { min, max } => {
+            format!("{{ min: {}, max: {}", print_duration(*min), print_duration(*max))
+        }
+        SlotSpacing::Distributed { delay, jitter, distribution: spread } => format!(
+            "{{ delay: {}, jitter: {}, distribution: {}",
+            print_duration(*delay),
+            print_duration(*jitter),
+            distribution(spread)
+        ),
+    };
+    if slot.packets > 0 {
+        text += &format!(", packets: {}", slot.packets);
+    }
+    if slot.bytes > 0 {
+        text += &format!(", bytes: {}", print_size(slot.bytes.into()));
+    }
+    text + " }"
+}
