@@ -16,7 +16,7 @@ use crate::report::figures;
 const BAR: f64 = 20.0;
 const STEP: f64 = 34.0;
 const DOWN_TINT: f64 = 0.45;
-const FEWEST_BARS: f64 = 4.0;
+const FEWEST_BARS: f64 = 2.0;
 
 pub fn height(data: &Data) -> f64 {
     TOP + BOTTOM + ROW + STEP * (data.report.senders.len() as f64).max(FEWEST_BARS)
@@ -85,5 +85,5 @@ fn interval(canvas: &mut Canvas, axis: &Axis, middle: f64, of: &Summary) -> Opti
 fn payload(canvas: &mut Canvas, plot: &Plot, axis: &Axis) {
     let x = axis.place(1.0);
     canvas.line((x, plot.top), (x, plot.bottom), Stroke { dash: 5.0, ..thin(FAINT_INK) });
-    canvas.text("the payload itself", (x, plot.top - 10.0), small(Align::Centre));
+    canvas.text("1 = the payload itself", (x, plot.top - 10.0), small(Align::Centre));
 }

@@ -1,15 +1,15 @@
 //! What a sender's P99 costs: latency against amplification, one point each.
 
-use plotters::style::Color;
+use plotters::style::{Color, RGBColor};
 
 use super::Data;
 use super::axis::{Axis, Span, ratio_label};
-use super::canvas::{Align, Canvas, Point, Stroke, Text, WIDTH, text_width};
+use super::canvas::{Align, Canvas, Point, Stroke, WIDTH, text_width};
 use super::frame::{
     BOTTOM, LABEL, MARGIN, Plot, TOP, axis_below, axis_left, deadline_across, deadline_ms, fitted,
     head, label, latency_title, note, thin,
 };
-use super::labels::{Box4, place};
+use super::labels::{Area, place};
 use super::palette::{FAINT_INK, INK, SenderLook};
 use crate::recording::Figure;
 use crate::statistics::{Latency, Quantile};
@@ -51,7 +51,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     );
     axis_left(canvas, &plot, &up, &latency_title("P99", &up));
     lost_band(canvas, &plot);
-    deadline_across(data, canvas, &plot, &up);
+    let deadline = deadline_across(data, canvas, &plot, &up);
     let points: Vec<Point> = spots
         .iter()
         .map(|spot| (across.place(spot.amplification), height_of(spot, &up, &plot)))
@@ -62,7 +62,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     for (spot, at) in spots.iter().zip(&points) {
         spot.look.mark(canvas, *at, 6.0, !spot.p99.enough);
     }
-    names(canvas, &spots, &points, &plot);
+    names(canvas, &spots, &points, &plot, deadline);
     note(
         canvas,
         "Lower and further left is better. Whiskers: 95 % interval. Hollow: too few samples to bound the P99 from \
@@ -111,25 +111,31 @@ fn whisker(canvas: &mut Canvas, spot: &Spot, (x, _): Point, up: &Axis) {
 }
 
 /// Each name where there is room, with a line to its point where that is not beside it.
-fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot) {
+fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot, deadline: Area) {
     let texts: Vec<String> =
         spots.iter().map(|spot| fitted(spot.name, LABEL, false, LONGEST_NAME)).collect();
     let sizes = texts.iter().map(|text| (text_width(text, LABEL, false) + 4.0, 15.0));
     let sized: Vec<(Point, Point)> = points.iter().copied().zip(sizes).collect();
-    let room = Box4 {
+    let room = Area {
         left: plot.left + 2.0,
         top: plot.top - LOST_BAND,
         right: plot.right,
         bottom: plot.bottom,
     };
-    for (n, found) in place(&sized, room, &[]).into_iter().enumerate() {
-        let Some(found) = found else { continue };
-        leader(canvas, points[n], &found, spots[n].look);
-        canvas.text(&texts[n], found.middle(), Text { ..label(Align::Centre) });
+    let places = place(&sized, room, &[deadline]);
+    let found = || places.iter().enumerate().filter_map(|(n, area)| Some((n, area.as_ref()?)));
+    for (n, area) in found() {
+        leader(canvas, points[n], area, spots[n].look);
+    }
+    for (n, area) in found() {
+        // Paper behind the name, so that neither the grid nor the line of another name runs through it.
+        let paper = RGBColor(255, 255, 255).mix(0.8);
+        canvas.rectangle((area.left, area.top), (area.right, area.bottom), paper);
+        canvas.text(&texts[n], area.middle(), label(Align::Centre));
     }
 }
 
-fn leader(canvas: &mut Canvas, (x, y): Point, found: &Box4, look: SenderLook) {
+fn leader(canvas: &mut Canvas, (x, y): Point, found: &Area, look: SenderLook) {
     let near = (x.clamp(found.left, found.right), y.clamp(found.top, found.bottom));
     if (near.0 - x).hypot(near.1 - y) > 14.0 {
         canvas.line((x, y), near, Stroke { colour: look.colour().mix(0.6), width: 1.0, dash: 0.0 });

@@ -5,6 +5,7 @@ use plotters::style::{Color, RGBColor};
 use super::Data;
 use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Text, WIDTH, text_width};
+use super::labels::Area;
 use super::palette::{DEADLINE, FAINT_INK, GRID, INK, SenderLook};
 use crate::report::{figures, terminal};
 
@@ -86,6 +87,10 @@ pub fn title_below(canvas: &mut Canvas, plot: &Plot, title: &str) {
 pub fn axis_left(canvas: &mut Canvas, plot: &Plot, axis: &Axis, title: &str) {
     for (value, y) in axis.ticks(20.0) {
         canvas.line((plot.left, y), (plot.right, y), thin(GRID));
+        // The band above the plot has a label of its own.
+        if y < plot.top + LABEL {
+            continue;
+        }
         canvas.text(&super::axis::latency_label(value), (plot.left - 8.0, y), label(Align::Right));
     }
     let upright = Text { upright: true, ..label(Align::Centre) };
@@ -110,11 +115,15 @@ pub fn deadline_label(data: &Data) -> String {
 }
 
 /// A line across the plot at the deadline, with its name above the right end.
-pub fn deadline_across(data: &Data, canvas: &mut Canvas, plot: &Plot, axis: &Axis) {
+/// Returns where the name is.
+pub fn deadline_across(data: &Data, canvas: &mut Canvas, plot: &Plot, axis: &Axis) -> Area {
     let y = axis.place(deadline_ms(data));
     canvas.line((plot.left, y), (plot.right, y), deadline_stroke());
     let look = Text { colour: DEADLINE, ..small(Align::Right) };
-    canvas.text(&deadline_label(data), (plot.right - 4.0, y - 9.0), look);
+    let (text, at) = (deadline_label(data), (plot.right - 4.0, y - 9.0));
+    canvas.text(&text, at, look);
+    let width = text_width(&text, SMALL, false);
+    Area { left: at.0 - width, right: at.0, top: at.1 - 8.0, bottom: y }
 }
 
 /// The senders with their colours, one under another, from a point down.
@@ -130,7 +139,7 @@ pub fn legend(data: &Data, canvas: &mut Canvas, (x, y): Point) {
 
 /// How wide the legend is, with a limit so that a long name does not squeeze the plot.
 pub fn legend_width(data: &Data) -> f64 {
-    (30.0 + widest_name(data)).min(210.0)
+    (34.0 + widest_name(data)).min(214.0)
 }
 
 pub fn widest_name(data: &Data) -> f64 {

@@ -4,22 +4,22 @@ use super::canvas::Point;
 
 /// Left, top, right, bottom.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Box4 {
+pub struct Area {
     pub left: f64,
     pub top: f64,
     pub right: f64,
     pub bottom: f64,
 }
 
-impl Box4 {
-    fn meets(&self, other: &Box4) -> bool {
+impl Area {
+    fn meets(&self, other: &Area) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
             && other.top < self.bottom
     }
 
-    fn holds(&self, other: &Box4) -> bool {
+    fn holds(&self, other: &Area) -> bool {
         self.left <= other.left
             && other.right <= self.right
             && self.top <= other.top
@@ -43,13 +43,13 @@ impl Box4 {
 
 /// Around each point, first beside it, then in ever wider rings; the label nearest to its point that touches nothing
 /// is taken. `None` where no place within `room` is free. `taken` is kept free as well.
-pub fn place(points: &[(Point, Point)], room: Box4, taken: &[Box4]) -> Vec<Option<Box4>> {
-    let marks = points.iter().map(|(at, _)| Box4::around(*at, (MARK, MARK)));
-    let mut taken: Vec<Box4> = taken.iter().copied().chain(marks).collect();
+pub fn place(points: &[(Point, Point)], room: Area, taken: &[Area]) -> Vec<Option<Area>> {
+    let marks = points.iter().map(|(at, _)| Area::around(*at, (MARK, MARK)));
+    let mut taken: Vec<Area> = taken.iter().copied().chain(marks).collect();
     points
         .iter()
         .map(|(at, size)| {
-            let free = |candidate: &Box4| {
+            let free = |candidate: &Area| {
                 room.holds(candidate) && !taken.iter().any(|other| candidate.meets(other))
             };
             let found = candidates(*at, *size).find(free);
@@ -64,14 +64,14 @@ const MARK: f64 = 14.0;
 const RINGS: u32 = 40;
 const DIRECTIONS: u32 = 16;
 
-fn candidates((x, y): Point, (width, height): Point) -> impl Iterator<Item = Box4> {
+fn candidates((x, y): Point, (width, height): Point) -> impl Iterator<Item = Area> {
     (0..RINGS).flat_map(move |ring| {
         (0..DIRECTIONS).map(move |direction| {
             let angle = f64::from(direction) * std::f64::consts::TAU / f64::from(DIRECTIONS);
             let (sin, cos) = angle.sin_cos();
             let gap = MARK / 2.0 + 1.0 + 7.0 * f64::from(ring);
             let centre = (x + cos * (gap + width / 2.0), y + sin * (gap + height / 2.0));
-            Box4::around(centre, (width, height))
+            Area::around(centre, (width, height))
         })
     })
 }
@@ -80,12 +80,12 @@ fn candidates((x, y): Point, (width, height): Point) -> impl Iterator<Item = Box
 mod tests {
     use super::*;
 
-    const ROOM: Box4 = Box4 { left: 0.0, top: 0.0, right: 900.0, bottom: 500.0 };
+    const ROOM: Area = Area { left: 0.0, top: 0.0, right: 900.0, bottom: 500.0 };
 
     #[test]
     fn sixty_four_labels_around_one_point_do_not_touch() {
         let points = vec![((450.0, 250.0), (60.0, 14.0)); 64];
-        let places: Vec<Box4> = place(&points, ROOM, &[]).into_iter().flatten().collect();
+        let places: Vec<Area> = place(&points, ROOM, &[]).into_iter().flatten().collect();
         assert!(places.len() >= 60, "{}", places.len());
         for (n, one) in places.iter().enumerate() {
             assert!(ROOM.holds(one));

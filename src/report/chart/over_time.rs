@@ -7,10 +7,10 @@ use plotters::style::{Color, RGBAColor};
 
 use super::Data;
 use super::axis::{Axis, Span, latency_label};
-use super::canvas::{Align, Canvas, Stroke, Text, WIDTH};
+use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, LABEL, MARGIN, Plot, TOP, axis_below, deadline_ms, deadline_stroke, fitted, head,
-    label, note, small, thin,
+    BOTTOM, LABEL, MARGIN, Plot, SMALL, TOP, axis_below, deadline_ms, deadline_stroke, fitted,
+    head, label, note, small, thin,
 };
 use super::palette::{DEADLINE, FAINT_INK, GRID, OUTAGE, SenderLook};
 use crate::recording::{Messages, Recording};
@@ -26,7 +26,7 @@ const LOST: f64 = 8.0;
 const CELL: f64 = 1.5;
 
 pub fn height(data: &Data) -> f64 {
-    TOP + BOTTOM + (STRIP + BETWEEN) * (data.report.senders.len() as f64).max(2.0)
+    TOP + BOTTOM + (STRIP + BETWEEN) * (data.report.senders.len() as f64).max(1.0)
 }
 
 pub fn draw(data: &Data, canvas: &mut Canvas) {
@@ -39,6 +39,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         let name = &sender.pooled.sender;
         data.recordings.iter().find(|trial| trial.sender == *name && trial.repetition == repetition)
     };
+    outage_names(data, canvas, &time);
     let mut bottom = TOP;
     for (place, sender) in data.report.senders.iter().enumerate() {
         let top = TOP + BETWEEN + (STRIP + BETWEEN) * place as f64;
@@ -62,6 +63,22 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     note(canvas, &how_to_read(data));
 }
 
+/// Above the first strip, where no message can lie on them; those that would touch the one before are left out.
+fn outage_names(data: &Data, canvas: &mut Canvas, time: &Axis) {
+    let mut free_from = 0.0;
+    for outage in &data.report.outages {
+        let name = data.report.path_names.get(outage.path.index()).map_or("?", String::as_str);
+        let text = format!("{name} dark");
+        let half = text_width(&text, SMALL, false) / 2.0;
+        let (from, until) = (outage.from.as_secs_f64(), outage.until.as_secs_f64());
+        let middle = (time.place(from) + time.place(until)) / 2.0;
+        if middle - half >= free_from {
+            canvas.text(&text, (middle, TOP - 6.0), small(Align::Centre));
+            free_from = middle + half + 6.0;
+        }
+    }
+}
+
 fn how_to_read(data: &Data) -> String {
     let shaded = match data.report.outages.len() {
         0 => "",
@@ -71,8 +88,14 @@ fn how_to_read(data: &Data) -> String {
         Some(2..) => "Only the first run is shown. ",
         _ => "",
     };
+    let histogram =
+        data.recordings.iter().any(|trial| matches!(trial.messages, Messages::Histogram(_)));
+    let dot = match histogram {
+        false => "a message, by when it was due",
+        true => "P50, P99 or the worst of the messages due in a slice of time",
+    };
     format!(
-        "{run}{shaded}Each dot: a message, by when it was due. Ticks above a strip: messages that were lost. Latency \
+        "{run}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. Latency \
          on a logarithmic scale, the same for all senders."
     )
 }
@@ -134,16 +157,6 @@ impl Strip<'_> {
             let (from, until) = (place(outage.from), place(outage.until));
             let top = self.plot.top - LOST - 2.0;
             canvas.rectangle((from, top), (until, self.plot.bottom), OUTAGE.mix(strength));
-            let name = data.report.path_names.get(outage.path.index()).map_or("?", String::as_str);
-            let name = fitted(&format!("{name} dark"), 11.0, false, until - from - 4.0);
-            // In the strip's upper edge the name would lie on the messages that waited for the end of the outage.
-            if name.chars().count() > 3 {
-                canvas.text(
-                    &name,
-                    ((from + until) / 2.0, self.plot.bottom - 8.0),
-                    small(Align::Centre),
-                );
-            }
         }
     }
 

@@ -18,7 +18,7 @@ const BAR: f64 = 17.0;
 const GROUP: f64 = 3.0 * BAR + 14.0;
 /// How strong the colour of each quantile's bar is.
 const TINTS: [f64; 3] = [0.4, 0.7, 1.0];
-const FEWEST_GROUPS: f64 = 3.0;
+const FEWEST_GROUPS: f64 = 1.0;
 
 pub fn height(data: &Data) -> f64 {
     TOP + BOTTOM + 16.0 + GROUP * (data.report.senders.len() as f64).max(FEWEST_GROUPS)
@@ -142,6 +142,9 @@ impl Bar<'_> {
             Some(ms) => self.axis.place(ms),
             None => self.plot.right,
         };
+        if low.is_lost() {
+            return end;
+        }
         let (low, high, middle) = (place(low), place(high), self.top + BAR / 2.0);
         let stroke = Stroke { colour: INK.mix(1.0), width: 1.0, dash: 0.0 };
         canvas.line((low, middle), (high, middle), stroke);
