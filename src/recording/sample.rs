@@ -72,7 +72,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         up: link(if used { bytes } else { 0 }),
         down: link(if used && ordered { bytes / 6 } else { 0 }),
     };
-    let bytes = if ordered { 2_150_000 } else { 1_884_000 };
+    let bytes = character(sender).bytes;
     Recording {
         format: FORMAT,
         scenario: "handover-5s".to_owned(),
@@ -90,7 +90,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
             up: count(1500),
             down: count(2700),
         },
-        messages: Messages::Each(messages(ordered, both, u64::from(repetition))),
+        messages: Messages::Each(messages(&character(sender), both, u64::from(repetition))),
         wire: vec![wire(0, true, bytes), wire(1, both, bytes)],
         statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },
         fidelity: None,
@@ -169,6 +169,42 @@ fn protocol(sender: &str) -> ProtocolSettings {
     }
 }
 
+/// What tells one sender from another.
+struct Character {
+    reliable: bool,
+    /// How long it takes to send again what was lost.
+    repair: u64,
+    /// When it notices that the outage is over.
+    awake: u64,
+    /// On the wire of each path, up.
+    bytes: u64,
+}
+
+fn character(sender: &str) -> Character {
+    let reliable = true;
+    match sender {
+        "kcp" | "kcp-both" => Character {
+            reliable,
+            repair: 100 * MILLISECOND,
+            awake: 25_400 * MILLISECOND,
+            bytes: 2_030_000,
+        },
+        "quic" | "quic-both" => Character {
+            reliable,
+            repair: 135 * MILLISECOND,
+            awake: 26_800 * MILLISECOND,
+            bytes: 2_047_000,
+        },
+        "mpquic" => Character {
+            reliable,
+            repair: 120 * MILLISECOND,
+            awake: 26_000 * MILLISECOND,
+            bytes: 2_130_000,
+        },
+        _ => Character { reliable: false, repair: 0, awake: 0, bytes: 1_884_000 },
+    }
+}
+
 fn count(bytes: u64) -> WireCount {
     WireCount { packets: bytes.div_ceil(1200), bytes }
 }
@@ -178,18 +214,18 @@ fn link(bytes: u64) -> LinkCount {
     LinkCount { offered, delivered: offered.packets, ..LinkCount::default() }
 }
 
-/// 2 % loss on each path; the first is dark from 20 to 25 s. A reliable single path delivers what it owes from 26 s on.
-fn messages(ordered: bool, both: bool, seed: u64) -> Vec<Message> {
+/// 2 % loss on each path; the first is dark from 20 to 25 s. A reliable sender keeps the order.
+fn messages(character: &Character, both: bool, seed: u64) -> Vec<Message> {
     let mut random = Random(seed + 1);
     let mut ready = 0;
     (0..3000u64)
         .map(|id| {
             let scheduled = id * 20 * MILLISECOND;
             let dark = (20 * SECOND..25 * SECOND).contains(&scheduled);
-            let first = one_path(scheduled, 40, dark, ordered, &mut random);
-            let second = one_path(scheduled, 25, false, ordered, &mut random).filter(|_| both);
+            let first = one_path(scheduled, 40, dark, character, &mut random);
+            let second = one_path(scheduled, 25, false, character, &mut random).filter(|_| both);
             let mut delivered = [first, second].into_iter().flatten().min();
-            if ordered {
+            if character.reliable {
                 delivered = delivered.map(|at| at.max(ready));
                 ready = delivered.unwrap_or(ready);
             }
@@ -202,15 +238,16 @@ fn one_path(
     scheduled: u64,
     delay_ms: u64,
     dark: bool,
-    reliable: bool,
+    character: &Character,
     random: &mut Random,
 ) -> Option<u64> {
     let arrival = scheduled + delay_ms * MILLISECOND + random.below(20 * MILLISECOND);
-    match (dark, random.below(100) < 2) {
-        (false, false) => Some(arrival),
-        (false, true) => reliable.then(|| arrival + 100 * MILLISECOND),
-        (true, _) => reliable.then(|| arrival.max(26 * SECOND + random.below(MILLISECOND))),
-    }
+    let again = match (dark, random.below(100) < 2) {
+        (false, false) => return Some(arrival),
+        (false, true) => arrival + character.repair,
+        (true, _) => arrival.max(character.awake + random.below(MILLISECOND)),
+    };
+    character.reliable.then_some(again)
 }
 
 /// Knuth's MMIX generator: good enough to look like a network.

@@ -66,7 +66,7 @@ pub(super) fn setup(report: &Report) -> String {
         workload(&report.workload),
         format!("engine {engine}"),
         format!("seed {}", report.seed),
-        figures::plural(runs(report), "run"),
+        sample_size(report),
     ];
     let outages = report.outages.iter().map(|outage| {
         let path = report.path_names.get(outage.path.index()).map_or("?", String::as_str);
@@ -79,6 +79,12 @@ pub(super) fn setup(report: &Report) -> String {
         many => vec![format!("{many} outages")],
     };
     parts.into_iter().chain(outages).collect::<Vec<_>>().join(" · ")
+}
+
+fn sample_size(report: &Report) -> String {
+    let messages = report.senders.iter().map(|sender| sender.pooled.messages).max();
+    let runs = figures::plural(runs(report), "run");
+    format!("{runs}, n = {}", figures::count(messages.unwrap_or(0)))
 }
 
 /// The most that any sender has.

@@ -120,8 +120,8 @@ fn amplification_is_ip_bytes_over_payload_without_the_handshake() {
     let amplification = Summary::of(&[&sample::recording("kcp-both", 0)]).unwrap().amplification;
     let amplification = amplification.unwrap();
     let payload = 3000.0 * 600.0;
-    assert_eq!(amplification.up, 2.0 * 2_150_000.0 / payload);
-    assert_eq!(amplification.down, 2.0 * 358_333.0 / payload);
+    assert_eq!(amplification.up, 2.0 * 2_030_000.0 / payload);
+    assert_eq!(amplification.down, 2.0 * 338_333.0 / payload);
     assert_eq!(amplification.total(), amplification.up + amplification.down);
 }
 

@@ -1,0 +1,89 @@
+//! What each sender put on the wire for each byte of payload, up and down.
+
+use plotters::style::Color;
+
+use super::Data;
+use super::axis::{Axis, Span, ratio_label};
+use super::canvas::{Align, Canvas, Stroke, Text, WIDTH};
+use super::frame::{
+    BOTTOM, LABEL, MARGIN, Plot, ROW, SMALL, TOP, axis_below, fitted, head, label, note, small,
+    thin, widest_name,
+};
+use super::palette::{FAINT_INK, INK, SenderLook};
+use crate::recording::Summary;
+use crate::report::figures;
+
+const BAR: f64 = 20.0;
+const STEP: f64 = 34.0;
+const DOWN_TINT: f64 = 0.45;
+const FEWEST_BARS: f64 = 2.0;
+
+pub fn height(data: &Data) -> f64 {
+    TOP + BOTTOM + ROW + STEP * (data.report.senders.len() as f64).max(FEWEST_BARS)
+}
+
+pub fn draw(data: &Data, canvas: &mut Canvas) {
+    head(data, canvas, "Amplification");
+    let names = widest_name(data).min(200.0);
+    let plot = Plot {
+        left: MARGIN + names + 12.0,
+        // Room for the longest label behind the longest bar.
+        right: WIDTH - MARGIN - 190.0,
+        top: TOP + ROW,
+        bottom: canvas.height() - BOTTOM,
+    };
+    let totals = data.report.senders.iter().filter_map(|sender| sender.pooled.amplification);
+    let most = totals.map(|amplification| amplification.total()).fold(1.0, f64::max);
+    let axis = Axis::linear(most, Span { from: plot.left, to: plot.right });
+    axis_below(canvas, &plot, &axis, ratio_label, "bytes of IP packets per byte of payload");
+    for (place, sender) in data.report.senders.iter().enumerate() {
+        let top = plot.top + STEP * place as f64 + (STEP - BAR) / 2.0;
+        let name = fitted(&sender.pooled.sender, LABEL, false, names);
+        canvas.text(&name, (MARGIN, top + BAR / 2.0), label(Align::Left));
+        bar(canvas, &plot, &axis, top, SenderLook(place), &sender.pooled);
+    }
+    payload(canvas, &plot, &axis);
+    canvas.line((plot.left, plot.top), (plot.left, plot.bottom), thin(INK));
+    note(
+        canvas,
+        "Strong: up, vehicle to cloud. Pale: down. IP headers count, Ethernet's do not. Payload: that of each message \
+         once, however often it was sent. The handshake is not in it.",
+    );
+}
+
+fn bar(canvas: &mut Canvas, plot: &Plot, axis: &Axis, top: f64, look: SenderLook, of: &Summary) {
+    let middle = top + BAR / 2.0;
+    let Some(amplification) = of.amplification else {
+        canvas.text("no messages", (plot.left + 6.0, middle), small(Align::Left));
+        return;
+    };
+    let (up, total) = (axis.place(amplification.up), axis.place(amplification.total()));
+    canvas.rectangle((plot.left, top), (up, top + BAR), look.opaque());
+    canvas.rectangle((up, top), (total, top + BAR), look.tint(DOWN_TINT));
+    let text = format!(
+        "{} = {} up + {} down",
+        figures::ratio(amplification.total()),
+        figures::ratio(amplification.up),
+        figures::ratio(amplification.down)
+    );
+    let end = interval(canvas, axis, middle, of).unwrap_or(total).max(total);
+    canvas.text(&text, (end + 8.0, middle), Text { size: SMALL, ..label(Align::Left) });
+}
+
+/// Returns where its upper end is.
+fn interval(canvas: &mut Canvas, axis: &Axis, middle: f64, of: &Summary) -> Option<f64> {
+    let (low, high) = (of.amplification_interval.low?, of.amplification_interval.high?);
+    let (low, high) = (axis.place(low), axis.place(high));
+    let stroke = Stroke { colour: INK.mix(1.0), width: 1.0, dash: 0.0 };
+    canvas.line((low, middle), (high, middle), stroke);
+    for x in [low, high] {
+        canvas.line((x, middle - 4.0), (x, middle + 4.0), stroke);
+    }
+    Some(high)
+}
+
+fn payload(canvas: &mut Canvas, plot: &Plot, axis: &Axis) {
+    let x = axis.place(1.0);
+    canvas.line((x, plot.top), (x, plot.bottom), Stroke { dash: 5.0, ..thin(FAINT_INK) });
+    canvas.text("1 = the payload itself", (x, plot.top - 10.0), small(Align::Centre));
+}

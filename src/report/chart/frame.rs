@@ -1,0 +1,183 @@
+//! What every chart has around it: title, what was run, grid, axis titles, legend and a line on how to read it.
+
+use plotters::style::{Color, RGBColor};
+
+use super::Data;
+use super::axis::Axis;
+use super::canvas::{Align, Canvas, Point, Stroke, Text, WIDTH, text_width};
+use super::labels::Area;
+use super::palette::{DEADLINE, FAINT_INK, GRID, INK, SenderLook};
+use crate::report::{figures, terminal};
+
+pub const MARGIN: f64 = 24.0;
+/// Where the space under title and subtitle begins.
+pub const TOP: f64 = 92.0;
+pub const LABEL: f64 = 12.0;
+pub const SMALL: f64 = 11.0;
+/// Height of a row of labels.
+pub const ROW: f64 = 18.0;
+/// Space under the plot for the tick labels, the title of the axis and a note of up to two lines.
+pub const BOTTOM: f64 = 104.0;
+
+/// The part of a canvas that the data is drawn in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plot {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+pub fn label(align: Align) -> Text {
+    Text { size: LABEL, colour: INK, align, bold: false, upright: false }
+}
+
+pub fn small(align: Align) -> Text {
+    Text { size: SMALL, colour: FAINT_INK, align, bold: false, upright: false }
+}
+
+pub fn thin(colour: RGBColor) -> Stroke {
+    Stroke { colour: colour.mix(1.0), width: 1.0, dash: 0.0 }
+}
+
+/// White paper, the title, and what was run below it.
+pub fn head(data: &Data, canvas: &mut Canvas, title: &str) {
+    canvas.rectangle((0.0, 0.0), (WIDTH, canvas.height()), RGBColor(255, 255, 255).mix(1.0));
+    let title = format!("{title} · {}", data.report.scenario);
+    let bold = Text { size: 18.0, bold: true, ..label(Align::Left) };
+    canvas.text(&fitted(&title, bold.size, true, WIDTH - 2.0 * MARGIN), (MARGIN, 30.0), bold);
+    let setup = terminal::setup(data.report);
+    canvas.text(
+        &fitted(&setup, LABEL, false, WIDTH - 2.0 * MARGIN),
+        (MARGIN, 54.0),
+        Text { colour: FAINT_INK, ..label(Align::Left) },
+    );
+}
+
+/// How to read it, in the last lines of the canvas.
+pub fn note(canvas: &mut Canvas, text: &str) {
+    let lines = lines(text, SMALL, WIDTH - 2.0 * MARGIN);
+    let first = canvas.height() - 10.0 - 16.0 * (lines.len() as f64 - 0.5);
+    for (place, line) in lines.iter().enumerate() {
+        canvas.text(line, (MARGIN, first + 16.0 * place as f64), small(Align::Left));
+    }
+}
+
+/// Grid lines and labels of an axis from left to right, under the plot.
+pub fn axis_below(
+    canvas: &mut Canvas,
+    plot: &Plot,
+    axis: &Axis,
+    write: fn(f64) -> String,
+    title: &str,
+) {
+    for (value, x) in axis.ticks(64.0) {
+        canvas.line((x, plot.top), (x, plot.bottom), thin(GRID));
+        canvas.text(&write(value), (x, plot.bottom + 14.0), label(Align::Centre));
+    }
+    title_below(canvas, plot, title);
+}
+
+pub fn title_below(canvas: &mut Canvas, plot: &Plot, title: &str) {
+    let middle = (plot.left + plot.right) / 2.0;
+    canvas.text(title, (middle, plot.bottom + 36.0), label(Align::Centre));
+}
+
+/// Grid lines and labels of an axis from bottom to top, left of the plot.
+pub fn axis_left(canvas: &mut Canvas, plot: &Plot, axis: &Axis, title: &str) {
+    for (value, y) in axis.ticks(20.0) {
+        canvas.line((plot.left, y), (plot.right, y), thin(GRID));
+        // The band above the plot has a label of its own.
+        if y < plot.top + LABEL {
+            continue;
+        }
+        canvas.text(&super::axis::latency_label(value), (plot.left - 8.0, y), label(Align::Right));
+    }
+    let upright = Text { upright: true, ..label(Align::Centre) };
+    canvas.text(title, (MARGIN - 4.0, (plot.top + plot.bottom) / 2.0), upright);
+}
+
+/// `latency`, and that its scale is logarithmic where it is.
+pub fn latency_title(what: &str, axis: &Axis) -> String {
+    if axis.is_log() { format!("{what}, logarithmic scale") } else { what.to_owned() }
+}
+
+pub fn deadline_ms(data: &Data) -> f64 {
+    data.report.workload.periodic().deadline.as_secs_f64() * 1e3
+}
+
+pub fn deadline_stroke() -> Stroke {
+    Stroke { dash: 5.0, ..thin(DEADLINE) }
+}
+
+pub fn deadline_label(data: &Data) -> String {
+    format!("deadline {}", figures::duration(data.report.workload.periodic().deadline))
+}
+
+/// A line across the plot at the deadline, with its name above the right end.
+/// Returns where the name is.
+pub fn deadline_across(data: &Data, canvas: &mut Canvas, plot: &Plot, axis: &Axis) -> Area {
+    let y = axis.place(deadline_ms(data));
+    canvas.line((plot.left, y), (plot.right, y), deadline_stroke());
+    let look = Text { colour: DEADLINE, ..small(Align::Right) };
+    let (text, at) = (deadline_label(data), (plot.right - 4.0, y - 9.0));
+    canvas.text(&text, at, look);
+    let width = text_width(&text, SMALL, false);
+    Area { left: at.0 - width, right: at.0, top: at.1 - 8.0, bottom: y }
+}
+
+/// The senders with their colours, one under another, from a point down.
+pub fn legend(data: &Data, canvas: &mut Canvas, (x, y): Point) {
+    for (place, sender) in data.report.senders.iter().enumerate() {
+        let (look, y) = (SenderLook(place), y + ROW * place as f64);
+        let stroke = Stroke { colour: look.opaque(), width: 3.0, dash: look.dash() };
+        canvas.line((x, y), (x + 22.0, y), stroke);
+        let name = fitted(&sender.pooled.sender, LABEL, false, WIDTH - MARGIN - x - 30.0);
+        canvas.text(&name, (x + 30.0, y), label(Align::Left));
+    }
+}
+
+/// How wide the legend is, with a limit so that a long name does not squeeze the plot.
+pub fn legend_width(data: &Data) -> f64 {
+    (34.0 + widest_name(data)).min(214.0)
+}
+
+pub fn widest_name(data: &Data) -> f64 {
+    let names = data.report.senders.iter().map(|sender| sender.pooled.sender.as_str());
+    names.map(|name| text_width(name, LABEL, false)).fold(0.0, f64::max)
+}
+
+/// Tall enough for the legend, and never less than `least`.
+pub fn height_with_legend(data: &Data, least: f64) -> f64 {
+    (TOP + BOTTOM + ROW * data.report.senders.len() as f64).max(least)
+}
+
+/// The text, or as much of it as fits, with an ellipsis.
+pub fn fitted(text: &str, size: f64, bold: bool, width: f64) -> String {
+    if text_width(text, size, bold) <= width {
+        return text.to_owned();
+    }
+    let mut kept: Vec<char> = text.chars().collect();
+    loop {
+        kept.pop();
+        let shortened: String = kept.iter().chain(['…'].iter()).collect();
+        if kept.is_empty() || text_width(&shortened, size, bold) <= width {
+            return shortened;
+        }
+    }
+}
+
+fn lines(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last().map_or("", String::as_str);
+        let longer = if last.is_empty() { word.to_owned() } else { format!("{last} {word}") };
+        if !last.is_empty() && text_width(&longer, size, false) > width {
+            lines.push(word.to_owned());
+        } else {
+            lines.pop();
+            lines.push(longer);
+        }
+    }
+    lines
+}

@@ -1,0 +1,168 @@
+use super::*;
+use crate::recording::{Message, MessageHistogram, Messages, Window, sample};
+use crate::report::summarise;
+use crate::scenario::plan::Plan;
+
+fn files(plan: &Plan, recordings: &[Recording]) -> Vec<ChartFile> {
+    render_all(&summarise(plan, recordings), recordings).unwrap()
+}
+
+/// Writes them where a person can look at them, if asked to.
+fn keep(files: &[ChartFile], folder: &str) {
+    if let Some(root) = std::env::var_os("IMPAIRLAB_KEEP_CHARTS") {
+        let folder = std::path::Path::new(&root).join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        files.iter().for_each(|file| std::fs::write(folder.join(&file.name), &file.bytes).unwrap());
+    }
+}
+
+fn svg<'a>(files: &'a [ChartFile], name: &str) -> &'a str {
+    let file = files.iter().find(|file| file.name == format!("{name}.svg")).unwrap();
+    std::str::from_utf8(&file.bytes).unwrap()
+}
+
+/// Of every text of an SVG: where it begins and ends, its height on the canvas and its words; upright ones left out.
+fn texts(svg: &str) -> Vec<(f64, f64, f64, String)> {
+    let attribute = |tag: &str, name: &str| {
+        let rest = tag.split_once(&format!(" {name}=\"")).unwrap().1;
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let number = |tag: &str, name: &str| attribute(tag, name).parse::<f64>().unwrap();
+    svg.split("<text")
+        .skip(1)
+        .filter(|rest| !rest.split('>').next().unwrap().contains("rotate"))
+        .map(|rest| {
+            let (tag, words) = rest.split_once(">\n").unwrap();
+            let words = words.split("\n</text>").next().unwrap().replace("&lt;", "<");
+            let bold = tag.contains("bold");
+            let width = super::super::canvas::text_width(&words, number(tag, "font-size"), bold);
+            let from = match attribute(tag, "text-anchor").as_str() {
+                "start" => 0.0,
+                "middle" => width / 2.0,
+                _ => width,
+            };
+            let from = number(tag, "x") - from;
+            (from, from + width, number(tag, "y"), words)
+        })
+        .collect()
+}
+
+fn many_senders(count: usize) -> (Plan, Vec<Recording>) {
+    let mut plan = sample::plan(1);
+    let names = (0..count).map(|n| format!("{}-{n}", sample::SENDERS[n % sample::SENDERS.len()]));
+    let all: Vec<(String, &str)> = names
+        .enumerate()
+        .map(|(n, name)| (name, sample::SENDERS[n % sample::SENDERS.len()]))
+        .collect();
+    plan.senders = all
+        .iter()
+        .map(|(name, _)| crate::scenario::plan::SenderPlan {
+            name: name.clone(),
+            ..plan.senders[0].clone()
+        })
+        .collect();
+    let recording = |(name, like): &(String, &str)| Recording {
+        sender: name.clone(),
+        ..sample::recording(like, name.len() as u32 % 3)
+    };
+    (plan, all.iter().map(recording).collect())
+}
+
+#[test]
+fn every_chart_is_an_svg_and_a_png() {
+    let files = files(&sample::plan(1), &sample::recordings(1));
+    keep(&files, "handover");
+    assert_eq!(files.len(), 2 * CHARTS.len());
+    for file in &files {
+        let start: &[u8] =
+            if file.name.ends_with(".svg") { b"<svg width=\"1100\"" } else { b"\x89PNG" };
+        assert!(file.bytes.starts_with(start), "{}", file.name);
+        assert!(file.bytes.len() < 1 << 20, "{}: {} bytes", file.name, file.bytes.len());
+    }
+}
+
+#[test]
+fn the_same_recordings_give_the_same_bytes() {
+    let recordings = sample::recordings(1);
+    assert_eq!(files(&sample::plan(1), &recordings), files(&sample::plan(1), &recordings));
+}
+
+#[test]
+fn no_text_leaves_the_canvas() {
+    let (plan, recordings) = many_senders(64);
+    let many = files(&plan, &recordings);
+    keep(&many, "many");
+    for all in [many, files(&sample::plan(5), &sample::recordings(5))] {
+        for chart in &CHARTS {
+            for (from, to, _, words) in texts(svg(&all, chart.name)) {
+                assert!(from >= 0.0 && to <= WIDTH * SCALE, "{}: {words}", chart.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_text_lies_on_another() {
+    let few = files(&sample::plan(5), &sample::recordings(5));
+    keep(&few, "five-runs");
+    let (plan, recordings) = many_senders(24);
+    for all in [few, files(&plan, &recordings)] {
+        for chart in &CHARTS {
+            let texts = texts(svg(&all, chart.name));
+            for (n, one) in texts.iter().enumerate() {
+                for other in &texts[n + 1..] {
+                    let apart = (one.2 - other.2).abs() >= 10.0 * SCALE;
+                    assert!(
+                        apart || one.1 <= other.0 || other.1 <= one.0,
+                        "{}: {} / {}",
+                        chart.name,
+                        one.3,
+                        other.3
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_sender_all_lost_and_no_messages_are_drawn() {
+    let lose = |messages: &mut Messages| {
+        if let Messages::Each(each) = messages {
+            each.iter_mut().for_each(|message| message.delivered = None);
+        }
+    };
+    let mut recordings = vec![sample::recording("udp", 0), sample::recording("kcp", 0)];
+    lose(&mut recordings[0].messages);
+    recordings[1].messages = Messages::Each(Vec::new());
+    keep(&files(&sample::plan(1), &recordings), "odd");
+    keep(&files(&sample::plan(1), &recordings[..1]), "lost");
+    keep(&files(&sample::plan(1), &recordings[1..]), "empty");
+    keep(&files(&sample::plan(1), &[]), "nothing");
+    let one =
+        Messages::Each(vec![Message { scheduled: 0, sent: Some(0), delivered: Some(41_000_000) }]);
+    recordings[1].messages = one;
+    keep(&files(&sample::plan(1), &recordings[1..]), "one-message");
+}
+
+#[test]
+fn a_histogram_is_drawn_from_its_windows() {
+    let mut recording = sample::recording("kcp", 0);
+    let windows = (0..60u64).map(|second| Window {
+        from: second * 1_000_000_000,
+        until: (second + 1) * 1_000_000_000,
+        scheduled: 50,
+        delivered: 50 - u64::from(second == 22),
+        p50: 45_000_000,
+        p99: 140_000_000 + 1_000_000_000 * u64::from((20..25).contains(&second)),
+        max: 160_000_000 + 1_100_000_000 * u64::from((20..25).contains(&second)),
+    });
+    recording.messages = Messages::Histogram(MessageHistogram {
+        scheduled: 3000,
+        delivered: 2999,
+        latencies: vec![(45_000_000, 2700), (160_000_000, 299)],
+        windows: windows.collect(),
+        ..MessageHistogram::default()
+    });
+    keep(&files(&sample::plan(1), &[recording]), "histogram");
+}
