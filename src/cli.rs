@@ -11,7 +11,8 @@ Exit codes:
     2  the command line or a scenario is wrong
     3  this machine cannot run the engine that was asked for (see `impairlab doctor`)
     4  the results could not be written
-    5  with --strict: the host spoilt a result
+    5  the host spoilt a result (run --strict, agree)
+    6  the engines disagree (agree)
   130  stopped by Ctrl-C; what was measured until then is kept and marked";
 
 /// One scenario, several transports, honest latency: runs senders through impaired networks side by side.
@@ -49,6 +50,7 @@ pub enum Command {
         json: bool,
     },
     /// Run a scenario on sim and on relay, and say whether they agree
+    #[command(after_help = EXIT_CODES)]
     Agree(AgreeArgs),
     /// Say what this machine can do, and how to get what is missing
     Doctor {
@@ -95,6 +97,9 @@ pub struct RunArgs {
 pub struct AgreeArgs {
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
+    /// Run each sender this often, with new seeds (default: as the scenario says)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: Option<u32>,
     /// Another seed than the scenario's
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,

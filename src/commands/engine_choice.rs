@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use netns::{Availability, Capabilities};
 use thiserror::Error;
 
 use crate::cli::EngineChoice;
 use crate::engine::Engine;
+use crate::engine::relay::Relay;
 use crate::engine::sim::Sim;
 
 pub struct Chosen {
@@ -37,7 +39,24 @@ pub fn choose(choice: EngineChoice) -> Result<Chosen, Unavailable> {
 }
 
 fn relay() -> Result<Chosen, String> {
-    Err("x".into())
+    match relay_lacks(&netns::probe()) {
+        None => Ok(Chosen::new(Relay)),
+        Some(missing) => Err(missing),
+    }
+}
+
+/// The first thing the relay needs and this machine does not have, in one line.
+pub fn relay_lacks(capabilities: &Capabilities) -> Option<String> {
+    let needed = [
+        ("network namespaces", &capabilities.network_namespaces),
+        ("veth pairs", &capabilities.veth),
+        ("packet sockets", &capabilities.packet_sockets),
+        ("packet sockets with offload headers", &capabilities.packet_vnet_header),
+    ];
+    needed.into_iter().find_map(|(name, availability)| match availability {
+        Availability::Available => None,
+        Availability::Missing { reason, .. } => Some(format!("no {name} ({reason})")),
+    })
 }
 
 impl Chosen {

@@ -15,8 +15,10 @@ pub enum Ending {
     Done,
     /// Some trials could not be run; the others were kept.
     Incomplete,
-    /// With `--strict`: the host spoilt a result.
+    /// The host spoilt a result: with `run --strict`, or where `agree` cannot tell because of it.
     Spoilt,
+    /// Two engines disagree.
+    Disagreement,
     /// A scenario that `check` read is wrong.
     WrongScenario,
     Interrupted,
@@ -33,8 +35,10 @@ pub enum CommandError {
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
     Results(#[from] ResultsError),
+    #[error("cannot print the report: {0}")]
+    Report(std::io::Error),
     #[error(transparent)]
-    Report(#[from] super::report::Error),
+    Trial(#[from] EngineError),
     #[error("none of the trials could be run")]
     NothingRan,
     #[error("cannot start the thread pool that runs trials: {0}")]
@@ -50,6 +54,7 @@ impl Ending {
             Ending::Incomplete => 1,
             Ending::WrongScenario => 2,
             Ending::Spoilt => 5,
+            Ending::Disagreement => 6,
             Ending::Interrupted => 130,
         })
     }
@@ -61,13 +66,7 @@ impl CommandError {
             Self::Scenario(_) | Self::NoSuchSender { .. } => 2,
             Self::Unavailable(_) => 3,
             Self::Results(_) => 4,
-            Self::Report(_) | Self::NothingRan | Self::Runtime(_) | Self::Output(_) => 1,
+            Self::Trial(_) | Self::Report(_) | Self::NothingRan | Self::Runtime(_) | Self::Output(_) => 1,
         })
-    }
-}
-
-impl From<EngineError> for Ending {
-    fn from(_: EngineError) -> Self {
-        Ending::Incomplete
     }
 }

@@ -1,6 +1,7 @@
 //! What each subcommand does: one file each. They read and write files and the terminal, and hold no measurement.
 
 pub mod check;
+pub mod doctor;
 pub mod engine_choice;
 pub mod error;
 pub mod run;

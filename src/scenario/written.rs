@@ -146,6 +146,7 @@ fn workload(workload: &Workload) -> Item {
         Item::value("deadline", print_duration(periodic.deadline)),
         Item::value("keep", keep),
     ];
+    below.extend(periodic.phase.map(|phase| Item::value("phase", print_duration(phase))));
     if let Workload::Echo { response_size, .. } = workload {
         below.push(Item::value("response-size", print_size((*response_size).into())));
     }

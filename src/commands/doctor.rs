@@ -1,0 +1,85 @@
+//! `doctor`: what this machine can do, found out by trying, and how to get what is missing.
+
+use std::io::{self, Write};
+
+use netns::{Availability, Capabilities};
+use serde::Serialize;
+
+use super::engine_choice::relay_lacks;
+
+#[derive(Debug, Serialize)]
+struct Diagnosis {
+    kernel: String,
+    engines: Vec<Finding>,
+    capabilities: Vec<Finding>,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    name: String,
+    available: bool,
+    /// What went wrong.
+    reason: Option<String>,
+    /// How to get it.
+    remedy: Option<String>,
+}
+
+pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
+    let diagnosis = Diagnosis::of(&netns::probe());
+    if json {
+        serde_json::to_writer_pretty(&mut *out, &diagnosis)?;
+        return writeln!(out);
+    }
+    writeln!(out, "Linux {}\n\nEngines", diagnosis.kernel)?;
+    print(&diagnosis.engines, out)?;
+    writeln!(out, "\nCapabilities")?;
+    print(&diagnosis.capabilities, out)?;
+    writeln!(out, "\nnetem, tbf and multipath TCP are not used by the engines of this version.")
+}
+
+impl Diagnosis {
+    fn of(capabilities: &Capabilities) -> Self {
+        let finding = |(name, availability): (&str, &Availability)| match availability {
+            Availability::Available => Finding::available(name),
+            Availability::Missing { reason, remedy } => Finding {
+                name: name.to_owned(),
+                available: false,
+                reason: Some(reason.clone()),
+                remedy: Some((*remedy).to_owned()),
+            },
+        };
+        let relay = match relay_lacks(capabilities) {
+            None => Finding::available("relay"),
+            Some(missing) => Finding {
+                name: "relay".to_owned(),
+                available: false,
+                reason: Some(missing),
+                remedy: Some("see the capabilities below".to_owned()),
+            },
+        };
+        Self {
+            kernel: capabilities.kernel.clone(),
+            engines: vec![Finding::available("sim"), relay],
+            capabilities: capabilities.all().map(finding).into(),
+        }
+    }
+}
+
+impl Finding {
+    fn available(name: &str) -> Self {
+        Self { name: name.to_owned(), available: true, reason: None, remedy: None }
+    }
+}
+
+fn print(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
+    for finding in findings {
+        let state = if finding.available { "yes" } else { "no " };
+        writeln!(out, "  {state}  {}", finding.name)?;
+        for (label, text) in [("why", &finding.reason), ("get", &finding.remedy)] {
+            if let Some(text) = text {
+                writeln!(out, "         {label}: {text}")?;
+            }
+        }
+    }
+    Ok(())
+}
