@@ -1,7 +1,8 @@
-//! The clock of libraries that read the time themselves: inside a [`VirtualNow`] guard a thread's `CLOCK_MONOTONIC`
-//! (and with it `std::time::Instant::now`) is the `now` that was passed in, so that such a library becomes one whose
-//! clock is an argument, in virtual and in real time alike. Every other thread, and this one outside of a guard, sees
-//! the real clock. Must not know who uses it.
+//! The clock of libraries that read the time themselves: inside a [`VirtualNow`] guard a thread's
+//! `CLOCK_MONOTONIC` (and with it `std::time::Instant::now`) is the `now` that was passed in, so
+//! that such a library becomes one whose clock is an argument, in virtual and in real time alike.
+//! Every other thread, and this one outside of a guard, sees the real clock. Must not know who uses
+//! it. Needs a C library that is linked dynamically.
 #![expect(unsafe_code, reason = "defines the C symbol `clock_gettime` for the whole program")]
 
 use std::cell::Cell;
@@ -36,8 +37,8 @@ impl Drop for VirtualNow {
     }
 }
 
-/// `now` as the standard library's type, which cannot be made from a number: counted from an origin that is always
-/// the same, since it is read inside a guard.
+/// `now` as the standard library's type, which cannot be made from a number: counted from an origin
+/// that is always the same, since it is read inside a guard.
 pub fn to_std(now: Instant) -> std::time::Instant {
     origin() + Duration::from_nanos(now.as_nanos())
 }
@@ -60,12 +61,13 @@ fn origin() -> std::time::Instant {
 const REAL: u64 = u64::MAX;
 
 thread_local! {
-    /// Nanoseconds. Constant and without a destructor, so reading it is one load and it may be read at any time.
+    /// Nanoseconds. Constant and without a destructor, so reading it is one load and it may be read
+    /// at any time.
     static NOW: Cell<u64> = const { Cell::new(REAL) };
 }
 
-/// Takes the place of the C library's function in the whole program: the linker resolves the standard library's and
-/// every C dependency's call to it.
+/// Takes the place of the C library's function in the whole program: the linker resolves the
+/// standard library's and every C dependency's call to it.
 ///
 /// # Safety
 ///
@@ -99,7 +101,8 @@ unsafe fn real_clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
         assert!(!function.is_null(), "the C library has no clock_gettime");
         REAL_FUNCTION.store(function, Ordering::Relaxed);
     }
-    // SAFETY: the symbol after ours is the C library's function of this type; the pointer is not null.
+    // SAFETY: the symbol after ours is the C library's function of this type; the pointer is not
+    // null.
     let function = unsafe { std::mem::transmute::<*mut c_void, ClockGettime>(function) };
     // SAFETY: the caller's promise is passed on.
     unsafe { function(clock, time) }

@@ -1,22 +1,25 @@
-//! The randomness of libraries that ask the kernel for it themselves: inside a [`SeededEntropy`] guard a thread's
-//! `getrandom` system call is answered from a seed, so that connection ids, keys and a controller's dice are the same
-//! in every run. Every other thread, and this one outside of a guard, gets the kernel's. Must not know who uses it.
+//! The randomness of libraries that ask the kernel for it themselves: inside a [`SeededEntropy`]
+//! guard a thread's `getrandom` system call is answered from a seed, so that connection ids, keys
+//! and a controller's dice are the same in every run. Every other thread, and this one outside of a
+//! guard, gets the kernel's. Must not know who uses it.
 //!
-//! It takes the place of the C library's `syscall`, through which the crate `getrandom` 0.2 (below `ring` and `rand`
-//! 0.8) and BoringSSL ask. Not reached: the processor's own `RDRAND`, which BoringSSL mixes in (its keys and padding
-//! stay random, of fixed length), and newer `getrandom` crates, which look the C library's function up by name.
+//! It takes the place of the C library's `syscall`, through which the crate `getrandom` 0.2 (below
+//! `ring` and `rand` 0.8) and BoringSSL ask. Not reached: the processor's own `RDRAND`, which
+//! BoringSSL mixes in (its keys and padding stay random, of fixed length), and newer `getrandom`
+//! crates, which look the C library's function up by name.
 #![expect(unsafe_code, reason = "defines the C symbol `syscall` for the whole program")]
 
 use std::cell::Cell;
 use std::ffi::c_long;
 use std::marker::PhantomData;
 
-/// A stream of pseudo-random numbers that a seed decides (SplitMix64, Steele, Lea, Flood 2014). Not for secrets.
+/// A stream of pseudo-random numbers that a seed decides (SplitMix64, Steele, Lea, Flood 2014). Not
+/// for secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeedStream(u64);
 
 impl SeedStream {
-    /// Streams of one seed and different purposes have nothing in common.
+    /// Streams of one seed and different purposes begin far apart.
     pub fn new(seed: u64, purpose: u64) -> Self {
         Self(seed ^ SeedStream(purpose).next())
     }
@@ -76,8 +79,8 @@ thread_local! {
     static DRAWS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether [`SeededEntropy`] has an effect on this processor: only where a variadic C function takes its whole
-/// numbers as any other function does, so that Rust can define one.
+/// Whether [`SeededEntropy`] has an effect on this processor: only where a variadic C function
+/// takes its whole numbers as any other function does, so that Rust can define one.
 pub const SEEDABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -88,7 +91,8 @@ mod interposed {
 
     use super::{DRAWS, STREAM, c_long};
 
-    /// Takes the place of the C library's function in the whole program; all but a seeded `getrandom` is passed on.
+    /// Takes the place of the C library's function in the whole program; all but a seeded
+    /// `getrandom` is passed on.
     ///
     /// # Safety
     ///
@@ -107,14 +111,16 @@ mod interposed {
             && let Some(mut stream) = STREAM.get()
             && b > 0
         {
-            // SAFETY: for getrandom(2), `a` and `b` are a buffer that may be written and its length.
+            // SAFETY: for getrandom(2), `a` and `b` are a buffer that may be written and its
+            // length.
             let buffer = unsafe { std::slice::from_raw_parts_mut(a as *mut u8, b as usize) };
             stream.fill(buffer);
             STREAM.set(Some(stream));
             DRAWS.set(DRAWS.get() + 1);
             return b;
         }
-        // SAFETY: the caller's promise is passed on. Arguments the call does not have are ignored by the kernel.
+        // SAFETY: the caller's promise is passed on. Arguments the call does not have are ignored
+        // by the kernel.
         unsafe { real_syscall()(number, a, b, c, d, e, f) }
     }
 
@@ -129,7 +135,8 @@ mod interposed {
             assert!(!function.is_null(), "the C library has no syscall");
             REAL_FUNCTION.store(function, Ordering::Relaxed);
         }
-        // SAFETY: the symbol after ours is the C library's function of this type; the pointer is not null.
+        // SAFETY: the symbol after ours is the C library's function of this type; the pointer is
+        // not null.
         unsafe { std::mem::transmute::<*mut c_void, Syscall>(function) }
     }
 }

@@ -1,5 +1,5 @@
-//! Messages on an ordered byte stream: each behind its length, four bytes in network order. Knows nothing of the
-//! transport that carries the bytes.
+//! Messages on an ordered byte stream: each behind its length, four bytes in network order. Knows
+//! nothing of the transport that carries the bytes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use thiserror::Error;

@@ -1,5 +1,7 @@
 //! The senders under test: state machines without sockets, clocks or threads, so that the same code runs in virtual
 //! and in real time. Each file is one protocol; `build` is the one table that knows them all.
+//! `clock` and `entropy` make the clock and the randomness arguments for libraries that fetch them
+//! themselves; `framing` puts messages on a byte stream.
 
 pub mod build;
 pub mod clock;

@@ -1,13 +1,16 @@
-//! Single-path QUIC: quinn's protocol core behind [`Protocol`], with the congestion controller and the way messages
-//! travel as settings, since those two decide the tail of its latency. Must not know of sockets, and reads no clock.
+//! Single-path QUIC: quinn's protocol core behind [`Protocol`], with the congestion controller and
+//! the way messages travel as settings, since those two decide the tail of its latency. Must not
+//! know of sockets, and reads no clock.
 //!
-//! Both sides are built from the same settings and seed, and every size and instant of a run is decided by them: ids,
-//! keys and quinn's own random numbers come from the seed, the certificate is fixed and pinned, and no session tickets,
-//! MTU probes, spin bits or batches of packets are sent. A connection never times out by itself, so that an outage of
-//! any length is survived, and keeps nothing alive: silence stays silence.
+//! Both sides are built from the same settings and seed, and every size and instant of a run is
+//! decided by them: ids, keys and quinn's own random numbers come from the seed, the certificate is
+//! fixed and pinned, and no session tickets, MTU probes, spin bits or batches of packets are sent.
+//! A connection never times out by itself, so that an outage of any length is survived, and keeps
+//! nothing alive: silence stays silence.
 //!
-//! Limits: [`SEND_BUFFER`] bytes that are not acknowledged yet, [`MAX_STREAMS`] messages under way on streams of their
-//! own, and the message that one datagram can hold in datagram mode. What is beyond is refused.
+//! Limits: [`SEND_BUFFER`] bytes that are not acknowledged yet, [`MAX_STREAMS`] messages under way
+//! on streams of their own; in datagram mode [`SEND_BUFFER`] bytes that wait to be sent, and
+//! messages that one packet holds. What is beyond is refused.
 
 mod config;
 mod congestion;
@@ -38,8 +41,8 @@ pub use config::{DEFAULT_MAX_ACK_DELAY, UDP_PAYLOAD};
 pub use congestion::FixedWindow;
 pub use tls::{ALPN, CERTIFICATE, SERVER_NAME};
 
-/// Bytes that may be sent and not acknowledged, or wait to be sent. At 50 messages of 600 bytes a second: more than two
-/// minutes of an outage.
+/// Bytes that may be sent and not acknowledged, or wait to be sent. At 50 messages of 600 bytes a
+/// second: more than two minutes of an outage.
 pub const SEND_BUFFER: u32 = 4 << 20;
 
 /// Messages that may be under way at once where each has a stream of its own.

@@ -1,5 +1,6 @@
-//! What tquic tells while it works: packets to send, stream data to read, the end of the connection. It calls back in
-//! the middle of a call to its endpoint, so all of it lands in one cell that the owner empties afterwards.
+//! What tquic tells while it works: packets to send, stream data to read, the end of the
+//! connection. It calls back in the middle of a call to its endpoint, so all of it lands in one
+//! cell that the owner empties afterwards.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -29,12 +30,12 @@ pub struct Mailbox {
 #[derive(Debug, Clone)]
 pub struct Callbacks {
     pub mailbox: Rc<RefCell<Mailbox>>,
-    pub role: Role,
 }
 
 impl TransportHandler for Callbacks {
     fn on_conn_created(&mut self, connection: &mut Connection) {
-        self.mailbox.borrow_mut().connection = connection.index();
+        let mut mailbox = self.mailbox.borrow_mut();
+        mailbox.connection = mailbox.connection.or(connection.index());
     }
 
     fn on_conn_established(&mut self, connection: &mut Connection) {
@@ -78,7 +79,8 @@ impl TransportHandler for Callbacks {
 }
 
 impl Callbacks {
-    /// A stream that can be written would keep the connection "ready", and its endpoint awake every millisecond.
+    /// A stream that can be written would keep the connection "ready", and its endpoint awake every
+    /// millisecond.
     fn be_quiet(&self, connection: &mut Connection, stream: u64) {
         // It fails on a stream that the peer writes: there is nothing to be quiet about.
         let _ = connection.stream_want_write(stream, false);

@@ -18,9 +18,9 @@ use crate::protocol::settings::{MpquicCongestion, MpquicScheduler, MpquicSetting
 /// Bytes of UDP payload, as for the other QUIC sender.
 const UDP_PAYLOAD: usize = 1200;
 
-/// What is not set here is tquic's default. Its probe timeout can be capped (`set_max_pto`), which brings a path back
-/// sooner after an outage; it is left as RFC 9002 has it, doubling without a cap, since the senders this one is held
-/// against do the same.
+/// What is not set here is tquic's default. Its probe timeout can be capped (`set_max_pto`), which
+/// brings a path back sooner after an outage; it is left as RFC 9002 has it, doubling without a
+/// cap, since the senders this one is held against do the same.
 pub fn config(
     settings: &MpquicSettings,
     role: Role,
@@ -76,8 +76,8 @@ const ALPN: &[u8] = b"impairlab";
 const CERTIFICATE: &[u8] = include_bytes!("../identity/rsa-certificate.pem");
 const KEY: &[u8] = include_bytes!("../identity/rsa-key.pem");
 
-/// The client does not verify the certificate: BoringSSL would hold its dates against the calendar, and there is
-/// nobody else on a lab's link.
+/// The client does not verify the certificate: BoringSSL would hold its dates against the calendar,
+/// and there is nobody else on a lab's link.
 fn tls(role: Role) -> Result<TlsConfig, MpquicError> {
     let protocols = vec![ALPN.to_vec()];
     if role == Role::Client {
@@ -90,7 +90,8 @@ fn tls(role: Role) -> Result<TlsConfig, MpquicError> {
     Ok(TlsConfig::new_server_config(&path(&certificate), &path(&key), protocols, false)?)
 }
 
-/// tquic takes certificates from files only: this one lives in memory and is gone when it is dropped.
+/// tquic takes certificates from files only: this one lives in memory and is gone when it is
+/// dropped.
 fn in_memory(content: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("identity", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(content)?;
@@ -101,9 +102,10 @@ fn path(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// tquic throws its dice (BBR's probing phases, path challenges, connection ids) with `rand`'s generator of the
-/// thread, whose state depends on all that the thread did before. It asks the system for a new seed every 64 KiB: so
-/// it is run to that point twice, first to have it settled, then to have it begin with the first bytes of `seeds`.
+/// tquic throws its dice (BBR's probing phases, path challenges, connection ids) with `rand`'s
+/// generator of the thread, whose state depends on all that the thread did before. It asks the
+/// system for a new seed every 64 KiB: so it is run to that point twice, first to have it settled,
+/// then to have it begin with the first bytes of `seeds`.
 pub fn settle_thread_dice(seeds: SeedStream) {
     for _ in 0..2 {
         let mut stream = seeds;

@@ -1,5 +1,6 @@
-//! From settings and a seed to quinn's configuration: everything that would make one run differ from the next, or end
-//! a connection in a long outage, is pinned down here. Knows nothing of messages or time.
+//! From settings and a seed to quinn's configuration: everything that would make one run differ
+//! from the next, or end a connection in a long outage, is pinned down here. Knows nothing of
+//! messages or time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,8 +17,8 @@ use super::{MAX_STREAMS, QuicError, SEND_BUFFER, tls};
 use crate::protocol::entropy::SeedStream;
 use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings};
 
-/// Bytes of UDP payload, the least QUIC allows (RFC 9000, section 14). The path MTU is not probed for: probes are
-/// traffic that no message asked for, and messages of a control workload fit.
+/// Bytes of UDP payload, the least QUIC allows (RFC 9000, section 14). The path MTU is not probed
+/// for: probes are traffic that no message asked for, and messages of a control workload fit.
 pub const UDP_PAYLOAD: u16 = 1200;
 
 /// RFC 9000's default, which quinn announces in its transport parameters and offers no setting for.
@@ -85,8 +86,8 @@ fn incoming_streams(mode: QuicMode) -> VarInt {
     })
 }
 
-/// quinn's own controllers as they come. BBR throws dice for the phase of its pacing gain, unseeded, but quinn paces
-/// by window and round-trip time alone: the dice move no packet.
+/// quinn's own controllers as they come. BBR throws dice for the phase of its pacing gain,
+/// unseeded, but quinn paces by window and round-trip time alone: the dice move no packet.
 fn congestion(congestion: QuicCongestion) -> Arc<dyn ControllerFactory + Send + Sync> {
     match congestion {
         QuicCongestion::Cubic => Arc::new(CubicConfig::default()),
@@ -96,11 +97,12 @@ fn congestion(congestion: QuicCongestion) -> Arc<dyn ControllerFactory + Send + 
     }
 }
 
-/// quinn always announces a `max_ack_delay` of 25 ms. Another one is asked of the peer with the ACK_FREQUENCY frame
-/// (draft-ietf-quic-ack-frequency), all else left as RFC 9000 has it: an acknowledgement for every second packet, and
-/// at once when packets come out of order. Since both sides are built from the same settings, each then delays its
-/// acknowledgements by it. quinn raises it to 1 ms, and lowers it to the round-trip time where that is longer than
-/// 25 ms.
+/// quinn always announces a `max_ack_delay` of 25 ms. Another one is asked of the peer with the
+/// ACK_FREQUENCY frame (draft-ietf-quic-ack-frequency), all else left as RFC 9000 has it: an
+/// acknowledgement for every second packet, and at once when packets come out of order. Since both
+/// sides are built from the same settings, each then delays its acknowledgements by it. From 1 to
+/// 25 ms it is kept exactly; quinn asks for no more than the round-trip time where that is longer,
+/// and follows it in steps of a fifth.
 fn ack_frequency(max_ack_delay: Duration) -> Option<AckFrequencyConfig> {
     if max_ack_delay == DEFAULT_MAX_ACK_DELAY {
         return None;

@@ -1,5 +1,5 @@
-//! A congestion controller that controls nothing: a fixed window, to tell what of a latency is due to congestion
-//! control. Knows nothing of the connection but the numbers quinn passes it.
+//! A congestion controller that controls nothing: a fixed window, to tell what of a latency is due
+//! to congestion control. Knows nothing of the connection but the numbers quinn passes it.
 
 use std::any::Any;
 use std::sync::Arc;

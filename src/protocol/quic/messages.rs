@@ -1,5 +1,5 @@
-//! How messages travel on a connection: on one ordered stream, on a stream each, or in datagrams. Knows nothing of
-//! packets, timers or the handshake.
+//! How messages travel on a connection: on one ordered stream, on a stream each, or in datagrams.
+//! Knows nothing of packets, timers or the handshake.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -173,7 +173,8 @@ impl Messages {
                 Err(ReadError::Reset(_)) => break End::Reset,
             }
         };
-        // Whether there is now a window update to send shows when the connection is polled, which follows anyway.
+        // Whether there is now a window update to send shows when the connection is polled, which
+        // follows anyway.
         let _ = chunks.finalize();
         if end == End::NotYet {
             return Ok(());

@@ -1,5 +1,6 @@
-//! TLS for both sides: one fixed certificate, which the client pins, and nothing that depends on the calendar, so that
-//! a handshake has the same size in every run. Protects nothing: the key is public (see `protocol/identity`).
+//! TLS for both sides: one fixed certificate, which the client pins, and nothing that depends on
+//! the calendar, so that a handshake has the same size in every run. Protects nothing: the key is
+//! public (see `protocol/identity`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,8 +47,8 @@ pub fn server() -> Result<QuicServerConfig, QuicError> {
     Ok(QuicServerConfig::try_from(config)?)
 }
 
-/// One cipher suite, the one every QUIC has and the fastest in hardware. Where `ring` asks the system for randomness,
-/// the endpoint's guard answers from the seed.
+/// One cipher suite, the one every QUIC has and the fastest in hardware. Where `ring` asks the
+/// system for randomness, the endpoint's guard answers from the seed.
 fn ciphers() -> Arc<CryptoProvider> {
     let mut provider = provider::default_provider();
     provider.cipher_suites = vec![provider::cipher_suite::TLS13_AES_128_GCM_SHA256];

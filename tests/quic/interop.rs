@@ -1,7 +1,6 @@
-//! Our QUIC against a stock quinn endpoint, both ways round, over loopback sockets: the wire is QUIC, not merely
-//! something that both of our own sides understand. Each mode carries messages there and echoes back, whole.
-
-mod virtual_lab;
+//! Our QUIC against a stock quinn endpoint, both ways round, over loopback sockets: the wire is
+//! QUIC, not merely something that both of our own sides understand. Each mode carries messages
+//! there and echoes back, whole.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -10,6 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::senders::quic_settings;
 use impairlab::protocol::quic::{self, ALPN, CERTIFICATE, Quic, SERVER_NAME};
 use impairlab::protocol::settings::{QuicCongestion, QuicMode};
 use impairlab::protocol::{Datagram, Output, Protocol, Role, Sent, State};
@@ -17,9 +17,8 @@ use impairlab::units::{Instant, PathId};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::rustls;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
-use virtual_lab::senders::quic_settings;
 
-const KEY: &[u8] = include_bytes!("../src/protocol/identity/ed25519-key.der");
+const KEY: &[u8] = include_bytes!("../../src/protocol/identity/ed25519-key.der");
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 /// Only a hang takes longer.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -34,8 +33,8 @@ fn messages(mode: QuicMode) -> Vec<Vec<u8>> {
     (0..42).map(|id| (0..length(id)).map(|at| (id * 31 + at) as u8).collect()).collect()
 }
 
-/// Our side on a socket, in a thread of its own: sends `outgoing` once connected, answers every message with itself
-/// if it is a server, and hands all it receives over.
+/// Our side on a socket, in a thread of its own: sends `outgoing` once connected, answers every
+/// message with itself if it is a server, and hands all it receives over.
 struct Ours {
     protocol: Quic,
     socket: UdpSocket,

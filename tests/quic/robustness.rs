@@ -1,16 +1,14 @@
-//! Garbage, truncated, mangled and replayed datagrams in the middle of a run: nothing panics, they are counted, and
-//! every message still arrives, once and whole.
-
-mod virtual_lab;
+//! Garbage, truncated, mangled and replayed datagrams in the middle of a run: nothing panics, they
+//! are counted, and every message still arrives, once and whole.
 
 use std::time::Duration;
 
+use crate::senders::{FIXED, mpquic_sender, quic_sender};
+use crate::virtual_lab::{Dice, Lab, Path};
 use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, QuicCongestion, QuicMode};
 use impairlab::protocol::{Datagram, Protocol, Role, Sent, State};
 use impairlab::units::PathId;
 use impairlab::workload::{message_id, write_message};
-use virtual_lab::senders::{FIXED, mpquic_sender, quic_sender};
-use virtual_lab::{Dice, Lab, Path};
 
 const PATHS: [Path; 2] = [Path::new(20.0, 5.0, 0.01), Path::new(25.0, 5.0, 0.01)];
 const MESSAGES: u64 = 1_000;

@@ -1,8 +1,6 @@
-//! The smallest engine that shows what a protocol does: two endpoints, and for each path and direction a uniformly
-//! distributed delay and independent loss, in virtual time. Apart from the engines on purpose, as their witness.
-//! The handshake runs on a clean 2 ms link.
-
-pub mod senders;
+//! The smallest engine that shows what a protocol does: two endpoints, and for each path and
+//! direction a uniformly distributed delay and independent loss, in virtual time. Apart from the
+//! engines on purpose, as their witness. The handshake runs on a clean 2 ms link.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -93,6 +91,8 @@ pub struct Lab {
     pub trace: Option<Vec<(u64, u8, u8, u16)>>,
     /// Every datagram that is not lost and whom it is for, where a test wants to have them.
     pub captured: Option<Vec<(usize, Datagram)>>,
+    /// What becomes of every datagram on the way.
+    pub meddle: fn(Datagram) -> Option<Datagram>,
 }
 
 impl Lab {
@@ -112,14 +112,14 @@ impl Lab {
             bytes: [0; 2],
             trace: None,
             captured: None,
+            meddle: Some,
         }
     }
 
     /// Until both sides can send, or ten seconds have passed.
     pub fn connect(&mut self) -> Duration {
         let begin = self.now;
-        self.turn(0);
-        self.turn(1);
+        self.start_both();
         while !self.endpoints.iter().all(|e| e.state() == State::Established) {
             assert!(
                 self.now < begin + Duration::from_secs(10),
@@ -129,6 +129,11 @@ impl Lab {
             self.step(Instant::FAR_FUTURE);
         }
         self.now.saturating_since(begin)
+    }
+
+    pub fn start_both(&mut self) {
+        self.turn(0);
+        self.turn(1);
     }
 
     pub fn states(&self) -> [State; 2] {
@@ -204,6 +209,7 @@ impl Lab {
             trace.push((self.now.as_nanos(), from as u8, datagram.path.0, size));
         }
         let Some(delay_ms) = self.fate(path) else { return };
+        let Some(datagram) = (self.meddle)(datagram) else { return };
         if let Some(captured) = &mut self.captured {
             captured.push((1 - from, datagram.clone()));
         }

@@ -9,6 +9,9 @@ use impairlab::protocol::settings::{
 use impairlab::protocol::{Protocol, Role, mpquic, quic};
 use impairlab::units::PathId;
 
+/// Makes one side of a connection.
+pub type Build = Box<dyn Fn(Role) -> Box<dyn Protocol>>;
+
 /// Wide enough that it never limits a control workload.
 pub const FIXED: QuicCongestion = QuicCongestion::FixedWindow(1 << 20);
 

@@ -1,0 +1,11 @@
+//! The QUIC senders, whole: alone on a small virtual network, against stock quinn, and against
+//! published figures.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod determinism;
+mod figures;
+mod interop;
+mod robustness;
+mod senders;
+mod settings;
+mod virtual_lab;
