@@ -1,0 +1,25 @@
+//! The one link that every namespace has from the start, though not up.
+
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkFlags, LinkMessage};
+
+use crate::namespace::Namespace;
+use crate::netlink::{Batch, NetlinkError};
+
+/// The kernel's own index for `lo`, in every namespace.
+const LOOPBACK_INDEX: u32 = 1;
+
+pub(crate) fn bring_up(namespace: &Namespace) -> Result<(), NetlinkError> {
+    let mut batch = Batch::default();
+    batch.push("bring up lo".to_owned(), 0, up(LOOPBACK_INDEX));
+    batch.send(namespace)
+}
+
+/// The request that brings up the link with this index.
+pub(crate) fn up(index: u32) -> RouteNetlinkMessage {
+    let mut link = LinkMessage::default();
+    link.header.index = index;
+    link.header.flags = LinkFlags::Up;
+    link.header.change_mask = LinkFlags::Up;
+    RouteNetlinkMessage::SetLink(link)
+}

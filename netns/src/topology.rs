@@ -1,0 +1,300 @@
+//! Namespaces wired together: veth pairs made in place, with their addresses, routes and neighbours. Gathers first and
+//! asks the kernel last, with one send for all pairs and one for each namespace.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, AsRawFd};
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_route::address::{
+    AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope,
+};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteScope,
+    RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+
+use crate::address::{Address, MacAddress};
+use crate::loopback::up;
+use crate::namespace::Namespace;
+use crate::netlink::{Batch, NetlinkError};
+
+/// Ethernet's own, and the kernel's default for veth.
+pub const DEFAULT_MTU: u32 = 1500;
+
+/// One end of a veth pair: a link in a namespace.
+#[derive(Debug, Clone)]
+pub struct End {
+    namespace: Namespace,
+    name: String,
+    index: u32,
+    mac: MacAddress,
+    mtu: u32,
+    addresses: Vec<Address>,
+    neighbours: Vec<(IpAddr, MacAddress)>,
+    routes: Vec<Route>,
+}
+
+impl End {
+    /// A link named `name` (at most 15 bytes) in `namespace`. Its Ethernet address is fixed here, so that neighbours
+    /// can be told it before it exists.
+    pub fn new(namespace: &Namespace, name: &str, mac: MacAddress) -> Self {
+        Self {
+            namespace: namespace.clone(),
+            name: name.to_owned(),
+            index: namespace.next_link_index(),
+            mac,
+            mtu: DEFAULT_MTU,
+            addresses: Vec::new(),
+            neighbours: Vec::new(),
+            routes: Vec::new(),
+        }
+    }
+
+    /// The largest IP packet in bytes; [`DEFAULT_MTU`] unless set.
+    pub fn mtu(mut self, bytes: u32) -> Self {
+        self.mtu = bytes;
+        self
+    }
+
+    /// Adds an address; its network is then reached over this link.
+    pub fn address(mut self, address: Address) -> Self {
+        self.addresses.push(address);
+        self
+    }
+
+    /// Adds a permanent entry to the neighbour table, so that nobody is ever asked for `ip` (ARP, neighbour discovery).
+    pub fn neighbour(mut self, ip: IpAddr, mac: MacAddress) -> Self {
+        self.neighbours.push((ip, mac));
+        self
+    }
+
+    /// Adds a route over this link.
+    pub fn route(mut self, route: Route) -> Self {
+        self.routes.push(route);
+        self
+    }
+
+    /// The interface index, known before the link exists.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+}
+
+/// A route over a link, to a whole network (the default route: `0.0.0.0/0` or `::/0`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    to: Address,
+    via: Option<IpAddr>,
+    source: Option<IpAddr>,
+    metric: Option<u32>,
+}
+
+impl Route {
+    /// A route to a network whose hosts are all neighbours on the link.
+    pub fn to(network: Address) -> Self {
+        Self { to: network, via: None, source: None, metric: None }
+    }
+
+    /// … or are behind this gateway, which is taken to be on the link.
+    pub fn via(mut self, gateway: IpAddr) -> Self {
+        self.via = Some(gateway);
+        self
+    }
+
+    /// The source address of packets that take this route, where their socket is bound to none.
+    pub fn source(mut self, address: IpAddr) -> Self {
+        self.source = Some(address);
+        self
+    }
+
+    /// Of several routes to a network, that with the lowest metric is taken.
+    pub fn metric(mut self, metric: u32) -> Self {
+        self.metric = Some(metric);
+        self
+    }
+}
+
+/// Veth pairs to be made together.
+#[derive(Debug, Default)]
+pub struct Topology {
+    group: u32,
+    pairs: Vec<[End; 2]>,
+}
+
+impl Topology {
+    /// Nothing to be made yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The group number of every link made (`ip link show group N`), 0 unless set.
+    pub fn group(mut self, group: u32) -> Self {
+        self.group = group;
+        self
+    }
+
+    /// Adds a veth pair: what goes in at one end comes out at the other.
+    pub fn veth(&mut self, one: End, other: End) -> &mut Self {
+        self.pairs.push([one, other]);
+        self
+    }
+
+    /// Makes every pair, then brings up and furnishes its ends. After an error, what was made goes with its namespaces.
+    pub fn build(self) -> Result<(), NetlinkError> {
+        let Some([first, _]) = self.pairs.first() else { return Ok(()) };
+        let mut pairs = Batch::default();
+        for pair in &self.pairs {
+            let purpose = format!("create veth pair {} - {}", pair[0].place(), pair[1].place());
+            pairs.push(purpose, NLM_F_CREATE | NLM_F_EXCL, create_pair(pair, self.group));
+        }
+        pairs.send(&first.namespace.clone())?;
+        self.furnish()
+    }
+
+    fn furnish(self) -> Result<(), NetlinkError> {
+        // By descriptor: two namespaces may well bear the same name.
+        let mut by_namespace = BTreeMap::new();
+        for end in self.pairs.into_iter().flatten() {
+            let descriptor = end.namespace.as_fd().as_raw_fd();
+            by_namespace
+                .entry(descriptor)
+                .or_insert_with(|| (end.namespace.clone(), Batch::default()))
+                .1
+                .append_end(&end);
+        }
+        by_namespace.into_values().try_for_each(|(namespace, batch)| batch.send(&namespace))
+    }
+}
+
+impl Batch {
+    /// In the order that the kernel wants: no route over a link that is down, or to a source that is not there.
+    fn append_end(&mut self, end: &End) {
+        let name = &end.name;
+        self.push(format!("bring up {name}"), 0, up(end.index));
+        for address in &end.addresses {
+            let purpose = format!("add address {address} to {name}");
+            self.push(purpose, NLM_F_CREATE | NLM_F_EXCL, add_address(end.index, *address));
+        }
+        for (ip, mac) in &end.neighbours {
+            let purpose = format!("add neighbour {ip} at {mac} to {name}");
+            self.push(purpose, NLM_F_CREATE | NLM_F_REPLACE, add_neighbour(end.index, *ip, *mac));
+        }
+        for route in &end.routes {
+            let purpose = format!("add route to {} over {name}", route.to);
+            self.push(purpose, NLM_F_CREATE | NLM_F_EXCL, add_route(end.index, route));
+        }
+    }
+}
+
+impl End {
+    fn place(&self) -> String {
+        format!("{} (in {})", self.name, self.namespace.name())
+    }
+
+    /// The link is born in its own namespace with its own index: the kernel never has to move or rename it.
+    fn describe(&self, group: u32) -> LinkMessage {
+        let mut link = LinkMessage::default();
+        link.header.index = self.index;
+        link.attributes = vec![
+            LinkAttribute::IfName(self.name.clone()),
+            LinkAttribute::NetNsFd(self.namespace.as_fd().as_raw_fd()),
+            LinkAttribute::Address(self.mac.0.to_vec()),
+            LinkAttribute::Mtu(self.mtu),
+            LinkAttribute::Group(group),
+        ];
+        link
+    }
+}
+
+fn create_pair([one, other]: &[End; 2], group: u32) -> RouteNetlinkMessage {
+    let mut link = one.describe(group);
+    link.attributes.push(LinkAttribute::LinkInfo(vec![
+        LinkInfo::Kind(InfoKind::Veth),
+        LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(other.describe(group)))),
+    ]));
+    RouteNetlinkMessage::NewLink(link)
+}
+
+fn add_address(index: u32, address: Address) -> RouteNetlinkMessage {
+    let mut message = AddressMessage::default();
+    message.header.family = family(address.ip());
+    message.header.prefix_len = address.prefix();
+    message.header.index = index;
+    message.header.scope = AddressScope::Universe;
+    message.header.flags = AddressHeaderFlags::Nodad;
+    message.attributes =
+        vec![AddressAttribute::Local(address.ip()), AddressAttribute::Address(address.ip())];
+    RouteNetlinkMessage::NewAddress(message)
+}
+
+fn add_neighbour(index: u32, ip: IpAddr, mac: MacAddress) -> RouteNetlinkMessage {
+    let mut message = NeighbourMessage::default();
+    message.header.family = family(ip);
+    message.header.ifindex = index;
+    message.header.state = NeighbourState::Permanent;
+    let destination = match ip {
+        IpAddr::V4(ip) => NeighbourAddress::Inet(ip),
+        IpAddr::V6(ip) => NeighbourAddress::Inet6(ip),
+    };
+    message.attributes = vec![
+        NeighbourAttribute::Destination(destination),
+        NeighbourAttribute::LinkLayerAddress(mac.0.to_vec()),
+    ];
+    RouteNetlinkMessage::NewNeighbour(message)
+}
+
+fn add_route(index: u32, route: &Route) -> RouteNetlinkMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(route.to.ip());
+    message.header.destination_prefix_length = route.to.prefix();
+    message.header.table = RouteHeader::RT_TABLE_MAIN;
+    message.header.protocol = RouteProtocol::Static;
+    message.header.scope =
+        if route.via.is_some() { RouteScope::Universe } else { RouteScope::Link };
+    message.header.kind = RouteType::Unicast;
+    let network = network(route.to);
+    message.attributes =
+        vec![RouteAttribute::Destination(route_address(network)), RouteAttribute::Oif(index)];
+    if let Some(gateway) = route.via {
+        message.header.flags = RouteFlags::Onlink;
+        message.attributes.push(RouteAttribute::Gateway(route_address(gateway)));
+    }
+    let source = route.source.map(|ip| RouteAttribute::PrefSource(route_address(ip)));
+    message.attributes.extend(source);
+    message.attributes.extend(route.metric.map(RouteAttribute::Priority));
+    RouteNetlinkMessage::NewRoute(message)
+}
+
+fn family(ip: IpAddr) -> AddressFamily {
+    if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+}
+
+fn route_address(ip: IpAddr) -> RouteAddress {
+    match ip {
+        IpAddr::V4(ip) => RouteAddress::Inet(ip),
+        IpAddr::V6(ip) => RouteAddress::Inet6(ip),
+    }
+}
+
+/// The address with all bits behind the prefix cleared, as the kernel wants routes.
+fn network(address: Address) -> IpAddr {
+    let prefix = u32::from(address.prefix());
+    match address.ip() {
+        IpAddr::V4(ip) => {
+            let mask = u32::MAX.checked_shl(32 - prefix).unwrap_or(0);
+            Ipv4Addr::from_bits(ip.to_bits() & mask).into()
+        }
+        IpAddr::V6(ip) => {
+            let mask = u128::MAX.checked_shl(128 - prefix).unwrap_or(0);
+            Ipv6Addr::from_bits(ip.to_bits() & mask).into()
+        }
+    }
+}
