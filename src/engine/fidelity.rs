@@ -33,8 +33,12 @@ impl Lateness {
         self.0.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1));
     }
 
-    pub fn merge(&mut self, other: &Lateness) {
-        self.0.add(&other.0).expect("all of them have the same bounds");
+    pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Lateness>) -> Lateness {
+        let mut sum = Lateness::default();
+        for part in parts {
+            sum.0.add(&part.0).expect("all of them have the same bounds");
+        }
+        sum
     }
 
     fn quantile(&self, quantile: f64) -> Duration {
@@ -62,9 +66,11 @@ impl Stalls {
         }
     }
 
-    pub fn merge(&mut self, other: Stalls) {
-        self.count += other.count;
-        self.longest = self.longest.max(other.longest);
+    pub fn sum(parts: impl IntoIterator<Item = Stalls>) -> Stalls {
+        parts.into_iter().fold(Stalls::default(), |sum, part| Stalls {
+            count: sum.count + part.count,
+            longest: sum.longest.max(part.longest),
+        })
     }
 }
 
@@ -98,10 +104,12 @@ pub struct Damage {
 }
 
 impl Damage {
-    pub fn merge(&mut self, other: Damage) {
-        self.overflowed += other.overflowed;
-        self.unsendable += other.unsendable;
-        self.super_packets += other.super_packets;
+    pub fn sum(parts: impl IntoIterator<Item = Damage>) -> Damage {
+        parts.into_iter().fold(Damage::default(), |sum, part| Damage {
+            overflowed: sum.overflowed + part.overflowed,
+            unsendable: sum.unsendable + part.unsendable,
+            super_packets: sum.super_packets + part.super_packets,
+        })
     }
 
     fn total(&self) -> u64 {

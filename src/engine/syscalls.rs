@@ -15,9 +15,14 @@ const CONTROL_LEN: usize = 128;
 pub struct ReceiveBatch {
     buffers: Vec<u8>,
     buffer_len: usize,
-    controls: Vec<[u64; CONTROL_LEN / 8]>,
+    controls: Vec<Control>,
     received: Vec<Received>,
 }
+
+/// Control messages, aligned as their headers have to be.
+#[derive(Clone)]
+#[repr(align(8))]
+struct Control([u8; CONTROL_LEN]);
 
 /// What the kernel told beside a datagram's bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,7 +42,7 @@ impl ReceiveBatch {
         Self {
             buffers: vec![0; BATCH * buffer_len],
             buffer_len,
-            controls: vec![[0; CONTROL_LEN / 8]; BATCH],
+            controls: vec![Control([0; CONTROL_LEN]); BATCH],
             received: Vec::with_capacity(BATCH),
         }
     }
@@ -53,7 +58,7 @@ impl ReceiveBatch {
             let header = &mut headers[index].msg_hdr;
             header.msg_iov = &raw mut iovecs[index];
             header.msg_iovlen = 1;
-            header.msg_control = control.as_mut_ptr().cast();
+            header.msg_control = control.0.as_mut_ptr().cast();
             header.msg_controllen = CONTROL_LEN;
         }
         // SAFETY: each of the BATCH headers points to its own iovec, buffer and control block, all of which outlive
@@ -81,15 +86,13 @@ impl ReceiveBatch {
 }
 
 impl Received {
-    fn read((header, control): (&libc::mmsghdr, &[u64; CONTROL_LEN / 8])) -> Self {
+    fn read((header, control): (&libc::mmsghdr, &Control)) -> Self {
         let mut received = Self {
             length: header.msg_len as usize,
             truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
             ..Self::default()
         };
-        let words = &control[..header.msg_hdr.msg_controllen.min(CONTROL_LEN) / 8];
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        received.read_control(&bytes);
+        received.read_control(&control.0[..header.msg_hdr.msg_controllen.min(CONTROL_LEN)]);
         received
     }
 

@@ -29,6 +29,7 @@ pub struct Waiter {
     realtime: bool,
     /// When the last wait ended.
     awake_since: Instant,
+    spun: Duration,
 }
 
 impl Waiter {
@@ -40,7 +41,14 @@ impl Waiter {
             let _ = set_timerslack(1);
         }
         let now = real_clock::now();
-        Self { spin, duty: Duty::new(now), stalls: Stalls::default(), realtime, awake_since: now }
+        Self {
+            spin,
+            duty: Duty::new(now),
+            stalls: Stalls::default(),
+            realtime,
+            awake_since: now,
+            spun: Duration::ZERO,
+        }
     }
 
     /// Returns when one of `sources` has something to read, or at `deadline`, whichever is first.
@@ -56,21 +64,27 @@ impl Waiter {
         self.duty.slept(spin_from.saturating_since(asleep_from));
         if !ready {
             self.spin_until(sources, deadline);
-            self.stalls.note(real_clock::now().saturating_since(deadline));
         }
         self.awake_since = real_clock::now();
+        if !ready {
+            let due = deadline.max(asleep_from);
+            self.stalls.note(self.awake_since.saturating_since(due));
+        }
     }
 
     fn spin_until(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
-        while real_clock::now() < deadline {
-            if poll_for(sources, Duration::ZERO) {
-                return;
-            }
-        }
+        let from = real_clock::now();
+        while real_clock::now() < deadline && !poll_for(sources, Duration::ZERO) {}
+        self.spun += real_clock::now().saturating_since(from);
     }
 
     pub fn is_realtime(&self) -> bool {
         self.realtime
+    }
+
+    /// Time spent awake and waiting.
+    pub fn spun(&self) -> Duration {
+        self.spun
     }
 
     /// Forgets the stalls so far: what happens before the workload starts does not count.
