@@ -1,0 +1,289 @@
+//! What happens to a packet, step by step, in the order of the kernel's `net/sched/sch_netem.c`: the order of the
+//! draws is part of the meaning, since it decides which packet meets which number.
+
+use std::collections::VecDeque;
+
+use super::chance::Chance;
+use super::corrupt::bit_flip;
+use super::counters::Counters;
+use super::delay::Delay;
+use super::loss::Loss;
+use super::packet::{Departed, Packet, Pushed};
+use super::profile::{LinkProfile, Order};
+use super::queue::{DelayLine, Entry, LAST_INSTANT, after};
+use super::rate::Rate;
+use super::reorder::Reorder;
+use super::rng::Random;
+use super::slot::Slots;
+use crate::units::Instant;
+
+/// One direction of one path.
+///
+/// The link runs its own timers at their exact instants, inside of `push`, `pop` and `set_profile`, and before what
+/// they are called for. So packets fare the same however late or often `pop` is called, and only the caller is late.
+///
+/// `now` should not go back. A `push` may still lie a little before an earlier `pop`, as a receive timestamp does.
+#[derive(Debug, Clone)]
+pub struct Link<T> {
+    effects: Effects,
+    random: Random,
+    counters: Counters,
+    delay_line: DelayLine<T>,
+    /// Overtakes the delay line and any slot; the last one in is the first one out, as in netem.
+    ahead: Vec<Entry<T>>,
+    /// Has left, and waits for `pop`.
+    left: VecDeque<(i64, Entry<T>)>,
+    /// When the last packet left, in ns.
+    last_left: i64,
+    /// When the next packet may leave the delay line, in ns.
+    wakeup: i64,
+    arrivals: u64,
+    /// The latest time that any packet was ever given.
+    latest_due: i64,
+    /// The latest arrival that was handed out.
+    newest_delivered: u64,
+}
+
+const NEVER: i64 = i64::MAX;
+
+impl<T: Clone> Link<T> {
+    pub fn new(profile: &LinkProfile, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        Self {
+            effects: Effects::new(0, profile, &mut random),
+            random,
+            counters: Counters::default(),
+            delay_line: DelayLine::new(),
+            ahead: Vec::new(),
+            left: VecDeque::new(),
+            last_left: i64::MIN,
+            wakeup: NEVER,
+            arrivals: 0,
+            latest_due: i64::MIN,
+            newest_delivered: 0,
+        }
+    }
+
+    /// From now on, this profile. Packets already on the link keep the time they were given; the generator goes on
+    /// from where it is. As with a `tc qdisc replace` that spells out every setting, loss models return to their
+    /// good state, correlated draws, the reorder gap and slots start afresh.
+    pub fn set_profile(&mut self, now: Instant, profile: &LinkProfile) {
+        let now = nanos(now);
+        self.run_timers_until(now);
+        self.effects = Effects::new(now, profile, &mut self.random);
+        self.let_leave(now);
+    }
+
+    /// A packet enters. When it will leave, if it does, `next_wakeup` and `pop` tell.
+    pub fn push(&mut self, now: Instant, packet: Packet<T>) -> Pushed {
+        let now = nanos(now);
+        self.run_timers_until(now);
+        self.counters.offered += packet.length;
+        let duplicated = self.effects.duplicate.happens(&mut self.random.seeded);
+        let pushed = self.enter(now, packet, duplicated);
+        self.let_leave(now);
+        pushed
+    }
+
+    /// The next packet that has left by now, in the order of leaving. To be called until there is none.
+    pub fn pop(&mut self, now: Instant) -> Option<Departed<T>> {
+        let now = nanos(now);
+        self.run_timers_until(now);
+        let (left_at, entry) = self.left.pop_front_if(|(left_at, _)| *left_at <= now)?;
+        let length = entry.packet.length;
+        self.counters.delivered += length;
+        if entry.arrival < self.newest_delivered {
+            self.counters.reordered += length;
+        }
+        self.newest_delivered = self.newest_delivered.max(entry.arrival);
+        Some(Departed { due: instant(left_at), packet: entry.packet })
+    }
+
+    /// When to call `pop` next: the exact instant, which is not after `now` if a packet has left already. Slots may
+    /// put it off once more when it comes. `None`: nothing will leave before something else is pushed.
+    pub fn next_wakeup(&self) -> Option<Instant> {
+        match self.left.front() {
+            Some((left_at, _)) => Some(instant(*left_at)),
+            None => (self.wakeup != NEVER).then(|| instant(self.wakeup)),
+        }
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Packets on the link and those that wait for `pop`; only the former count against the limit.
+    pub fn len(&self) -> usize {
+        self.delay_line.len() + self.ahead.len() + self.left.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Loss, corruption, limit, then the copy, then the packet itself.
+    fn enter(&mut self, now: i64, mut packet: Packet<T>, duplicated: bool) -> Pushed {
+        let length = packet.length;
+        let lost = self.is_lost(&mut packet);
+        if duplicated {
+            self.counters.duplicated += length;
+        }
+        if lost {
+            self.counters.lost += length;
+            if !duplicated {
+                return Pushed::Lost;
+            }
+        }
+        // A packet both duplicated and lost goes on alone.
+        let copy = (duplicated && !lost).then(|| packet.clone());
+        self.corrupt(&mut packet);
+        if self.delay_line.len() >= self.effects.limit {
+            return self.overflow(length, copy.is_some());
+        }
+        // The copy has its own fate, but is not copied again.
+        if let Some(copy) = copy {
+            self.enter(now, copy, false);
+        }
+        self.enqueue(now, packet);
+        Pushed::Queued
+    }
+
+    /// Marks instead, where that is wanted and possible.
+    fn is_lost(&mut self, packet: &mut Packet<T>) -> bool {
+        let strikes = self.effects.loss.strikes(&mut self.random.seeded);
+        if strikes && self.effects.ecn && (packet.ecn_capable || packet.marked) {
+            packet.marked = true;
+            self.counters.marked += packet.length;
+            return false;
+        }
+        strikes
+    }
+
+    fn corrupt(&mut self, packet: &mut Packet<T>) {
+        if self.effects.corrupt.happens(&mut self.random.seeded) {
+            packet.corrupted = bit_flip(packet.length, &mut self.random);
+            self.counters.corrupted += packet.length;
+        }
+    }
+
+    fn overflow(&mut self, length: u32, and_its_copy: bool) -> Pushed {
+        self.counters.overflowed += length;
+        if and_its_copy {
+            self.counters.overflowed += length;
+        }
+        Pushed::Overflowed
+    }
+
+    fn enqueue(&mut self, now: i64, packet: Packet<T>) {
+        let seeded = &mut self.random.seeded;
+        let goes_ahead = self.effects.reorder.as_mut().is_some_and(|it| it.goes_ahead(seeded));
+        let mut due = if goes_ahead { now } else { self.due(now, packet.length) };
+        if self.effects.keeps_order {
+            due = due.max(self.latest_due);
+        }
+        self.latest_due = self.latest_due.max(due);
+        self.arrivals += 1;
+        let entry = Entry { due, arrival: self.arrivals, packet };
+        if goes_ahead && !self.effects.keeps_order {
+            self.ahead.push(entry);
+        } else {
+            self.delay_line.insert(entry);
+        }
+    }
+
+    fn due(&mut self, now: i64, length: u32) -> i64 {
+        let delayed = after(now, self.effects.delay.draw(&mut self.random.seeded));
+        match self.effects.rate {
+            None => delayed,
+            Some(rate) => {
+                let starts = self.link_is_free(now).map_or(delayed, |free| free.max(delayed));
+                after(starts, rate.occupancy(length))
+            }
+        }
+    }
+
+    /// When the last packet that is still here will have been sent. A `push` from before the last `pop` also waits
+    /// for what has left since.
+    fn link_is_free(&self, now: i64) -> Option<i64> {
+        let ahead = self.ahead.first().map(|entry| entry.due);
+        let left_since = (self.last_left > now).then_some(self.last_left);
+        self.delay_line.latest_due().max(ahead).max(left_since)
+    }
+
+    fn run_timers_until(&mut self, now: i64) {
+        while self.wakeup <= now {
+            self.let_leave(self.wakeup);
+        }
+    }
+
+    /// What netem does after each packet that enters and whenever its timer fires.
+    fn let_leave(&mut self, now: i64) {
+        while let Some(entry) = self.leaving(now) {
+            self.last_left = now;
+            self.left.push_back((now, entry));
+        }
+    }
+
+    /// The next packet that may leave now. If there is none, sets the timer.
+    fn leaving(&mut self, now: i64) -> Option<Entry<T>> {
+        if let Some(entry) = self.ahead.pop() {
+            return Some(entry);
+        }
+        self.wakeup = NEVER;
+        let mut may_leave = self.delay_line.earliest_due()?;
+        if let Some(slots) = &mut self.effects.slots {
+            slots.renew_if_stale(may_leave, now, &mut self.random);
+            may_leave = may_leave.max(slots.opens());
+        }
+        if may_leave > now {
+            self.wakeup = may_leave;
+            return None;
+        }
+        let entry = self.delay_line.take_earliest()?;
+        if let Some(slots) = &mut self.effects.slots {
+            slots.spend(entry.packet.length, now, &mut self.random);
+        }
+        Some(entry)
+    }
+}
+
+/// A profile made ready, with the state that each effect keeps.
+#[derive(Debug, Clone)]
+struct Effects {
+    duplicate: Chance,
+    loss: Loss,
+    ecn: bool,
+    corrupt: Chance,
+    limit: usize,
+    reorder: Option<Reorder>,
+    delay: Delay,
+    rate: Option<Rate>,
+    keeps_order: bool,
+    slots: Option<Slots>,
+}
+
+impl Effects {
+    fn new(now: i64, profile: &LinkProfile, random: &mut Random) -> Self {
+        Self {
+            duplicate: Chance::new(profile.duplicate, random),
+            loss: Loss::new(&profile.loss, random),
+            ecn: profile.ecn,
+            corrupt: Chance::new(profile.corrupt, random),
+            limit: profile.limit as usize,
+            reorder: Reorder::new(profile.reorder, random),
+            delay: Delay::new(profile, random),
+            rate: profile.rate.map(Rate::new),
+            keeps_order: profile.order == Order::Keep,
+            slots: profile.slot.as_ref().and_then(|slot| Slots::new(now, slot)),
+        }
+    }
+}
+
+fn nanos(instant: Instant) -> i64 {
+    i64::try_from(instant.as_nanos()).unwrap_or(LAST_INSTANT).min(LAST_INSTANT)
+}
+
+/// Before the clock began is when it began.
+fn instant(nanos: i64) -> Instant {
+    Instant::from_nanos(nanos.max(0).unsigned_abs())
+}
