@@ -11,15 +11,15 @@ const LOOPBACK_INDEX: u32 = 1;
 
 pub(crate) fn bring_up(namespace: &Namespace) -> Result<(), NetlinkError> {
     let mut batch = Batch::default();
-    batch.push("bring up lo".to_owned(), 0, up(LOOPBACK_INDEX));
+    batch.push("bring up lo".to_owned(), 0, up(LOOPBACK_INDEX, LinkFlags::empty()));
     batch.send(namespace)
 }
 
-/// The request that brings up the link with this index.
-pub(crate) fn up(index: u32) -> RouteNetlinkMessage {
+/// The request that brings up the link with this index, and sets further flags as it does.
+pub(crate) fn up(index: u32, flags: LinkFlags) -> RouteNetlinkMessage {
     let mut link = LinkMessage::default();
     link.header.index = index;
-    link.header.flags = LinkFlags::Up;
-    link.header.change_mask = LinkFlags::Up;
+    link.header.flags = LinkFlags::Up | flags;
+    link.header.change_mask = LinkFlags::Up | flags;
     RouteNetlinkMessage::SetLink(link)
 }

@@ -10,7 +10,7 @@ use netlink_packet_route::address::{
     AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope,
 };
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkInfo, LinkMessage,
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
@@ -70,7 +70,8 @@ impl End {
         self
     }
 
-    /// Adds a permanent entry to the neighbour table, so that nobody is ever asked for `ip` (ARP, neighbour discovery).
+    /// Adds a permanent entry to the neighbour table. An end that has any is silent: it knows the hosts that it was told,
+    /// gateways included, and no others; it neither asks (ARP, neighbour discovery, multicast reports) nor answers.
     pub fn neighbour(mut self, ip: IpAddr, mac: MacAddress) -> Self {
         self.neighbours.push((ip, mac));
         self
@@ -178,7 +179,7 @@ impl Batch {
     /// In the order that the kernel wants: no route over a link that is down, or to a source that is not there.
     fn append_end(&mut self, end: &End) {
         let name = &end.name;
-        self.push(format!("bring up {name}"), 0, up(end.index));
+        self.push(format!("bring up {name}"), 0, up(end.index, end.flags()));
         for address in &end.addresses {
             let purpose = format!("add address {address} to {name}");
             self.push(purpose, NLM_F_CREATE | NLM_F_EXCL, add_address(end.index, *address));
@@ -195,6 +196,11 @@ impl Batch {
 }
 
 impl End {
+    /// Set before the first address, which would otherwise join a multicast group and report that.
+    fn flags(&self) -> LinkFlags {
+        if self.neighbours.is_empty() { LinkFlags::empty() } else { LinkFlags::Noarp }
+    }
+
     fn place(&self) -> String {
         format!("{} (in {})", self.name, self.namespace.name())
     }
