@@ -9,17 +9,9 @@ use nix::sys::socket::{
     AddressFamily, SetSockOpt, SockFlag, SockProtocol, SockType, setsockopt, socket, sockopt,
 };
 
-use super::syscalls::{BATCH, ReceiveBatch, bind_to_interface, send_batch};
-
-nix::sockopt_impl!(VnetHeader, SetOnly, libc::SOL_PACKET, libc::PACKET_VNET_HDR, bool);
-nix::sockopt_impl!(IgnoreOutgoing, SetOnly, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, bool);
-nix::sockopt_impl!(
-    Statistics,
-    GetOnly,
-    libc::SOL_PACKET,
-    libc::PACKET_STATISTICS,
-    libc::tpacket_stats
-);
+use super::syscalls::{
+    BATCH, ReceiveBatch, bind_to_interface, packet_socket_drops, send_batch, set_option,
+};
 
 /// Bytes the kernel holds for the relay in each direction: some milliseconds at full speed. What does not fit is
 /// dropped and counted.
@@ -35,8 +27,8 @@ impl PacketSocket {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         // Protocol 0 receives nothing, so that no frame slips in from another interface before it is bound.
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None::<SockProtocol>)?;
-        setsockopt(&socket, VnetHeader, &true)?;
-        setsockopt(&socket, IgnoreOutgoing, &true)?;
+        set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
+        set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         enlarge(&socket, RcvBufForce, sockopt::RcvBuf)?;
         enlarge(&socket, SndBufForce, sockopt::SndBuf)?;
@@ -64,8 +56,7 @@ impl PacketSocket {
 
     /// Frames dropped since the last call because the buffer was full.
     pub fn overflowed(&self) -> u64 {
-        let statistics = nix::sys::socket::getsockopt(&self.socket, Statistics);
-        statistics.map_or(0, |statistics| u64::from(statistics.tp_drops))
+        packet_socket_drops(self.socket.as_fd()).map_or(0, u64::from)
     }
 }
 

@@ -168,6 +168,43 @@ pub fn bind_to_interface(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Sets a socket option whose value is a C int.
+pub fn set_option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: the value is a C int that outlives the call, and its length is told.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Frames that a packet socket has dropped since the last call because its buffer was full.
+pub fn packet_socket_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    // SAFETY: the kernel writes no more than the length it is told, and both places outlive the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            (&raw mut statistics).cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { Ok(statistics.tp_drops) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Puts the calling thread into SCHED_FIFO.
 pub fn run_first_in_first_out(priority: i32) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: priority };

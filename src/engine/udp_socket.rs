@@ -6,15 +6,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::sockopt::{
-    IpRecvTos, IpTos, RcvBufForce, ReceiveTimestampns, RxqOvfl, SndBufForce,
+    IpRecvTos, Ipv4Tos, RcvBufForce, ReceiveTimestampns, RxqOvfl, SndBufForce,
 };
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::packet_socket::enlarge;
-use super::syscalls::ReceiveBatch;
+use super::syscalls::{ReceiveBatch, set_option};
 use crate::protocol::Ecn;
-
-nix::sockopt_impl!(MtuDiscovery, SetOnly, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::c_int);
 
 pub struct PathSocket {
     socket: UdpSocket,
@@ -33,7 +31,12 @@ impl PathSocket {
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         setsockopt(&socket, RxqOvfl, &1)?;
         // A datagram too long for the path is refused rather than cut into fragments, of which a link knows nothing.
-        setsockopt(&socket, MtuDiscovery, &libc::IP_PMTUDISC_DO)?;
+        set_option(
+            socket.as_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_MTU_DISCOVER,
+            libc::IP_PMTUDISC_DO,
+        )?;
         enlarge(&socket, RcvBufForce, sockopt::RcvBuf)?;
         enlarge(&socket, SndBufForce, sockopt::SndBuf)?;
         Ok(Self { socket: UdpSocket::from(socket), ecn: Ecn::NotCapable })
@@ -41,7 +44,7 @@ impl PathSocket {
 
     pub fn send(&mut self, payload: &[u8], ecn: Ecn) -> io::Result<()> {
         if ecn != self.ecn {
-            setsockopt(&self.socket, IpTos, &i32::from(ecn as u8))?;
+            setsockopt(&self.socket, Ipv4Tos, &i32::from(ecn as u8))?;
             self.ecn = ecn;
         }
         self.socket.send(payload).map(drop)

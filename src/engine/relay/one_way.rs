@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::engine::frame::Frame;
-use crate::engine::{CLEAN_DELAY, ETHERNET_HEADER, Trial};
-use crate::link::profile::LinkProfile;
+use crate::engine::outcome::link_count;
+use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::{Link, Packet};
 use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
@@ -36,7 +36,6 @@ pub(super) struct Leaving {
 impl OneWay {
     pub(super) fn new(trial: &Trial, path: PathId, direction: Direction) -> Self {
         let plan = &trial.plan;
-        let clean = LinkProfile { delay: CLEAN_DELAY, limit: u32::MAX, ..LinkProfile::default() };
         let profile = match direction {
             Direction::Up => &plan.paths[path.index()].up,
             Direction::Down => &plan.paths[path.index()].down,
@@ -44,7 +43,7 @@ impl OneWay {
         let changes = plan.timeline.changes.iter().rev();
         let mine = |change: &&Change| change.path == path && change.direction == direction;
         Self {
-            clean: Link::new(&clean, 0),
+            clean: Link::new(&clean_profile(), 0),
             live: Link::new(profile, trial.link_seed(path, direction)),
             start: Instant::FAR_FUTURE,
             handshake: WireCount::default(),
@@ -112,7 +111,7 @@ impl OneWay {
     }
 
     pub(super) fn count(&self) -> LinkCount {
-        LinkCount::from(self.live.counters())
+        link_count(self.live.counters())
     }
 }
 
