@@ -12,16 +12,19 @@ use impairlab::units::{Instant, Probability, Rate};
 
 const PACKETS: u32 = 10_000;
 
-fn through(profile: &LinkProfile, gap: Duration) -> u64 {
+fn through(profile: &LinkProfile, gap: Duration) -> Instant {
     let mut link = Link::new(profile, 1);
     let mut now = Instant::ZERO;
-    let mut latest = 0;
+    let mut latest = Instant::ZERO;
     for number in 0..PACKETS {
         now = now + gap;
         link.push(now, Packet::new(642, number));
         while let Some(departed) = link.pop(now) {
-            latest = departed.due.as_nanos();
+            latest = departed.due;
         }
+    }
+    while let Some(departed) = link.pop(Instant::FAR_FUTURE) {
+        latest = departed.due;
     }
     latest
 }

@@ -1,1 +1,160 @@
-//!
+//! What the user sees while trials run: a bar a trial on a terminal, plain lines elsewhere. A function of the engines'
+//! events; goes to standard error, so that standard output holds results only.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::engine::{Event, Progress, Trial};
+use crate::recording::Status;
+use crate::scenario::plan::Plan;
+
+/// Plain lines come this far apart, in time of the trial.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Bars,
+    Lines,
+    Silent,
+}
+
+#[derive(Debug)]
+pub struct Display {
+    mode: Mode,
+    bars: MultiProgress,
+}
+
+/// The progress of one trial.
+#[derive(Debug)]
+pub struct TrialDisplay {
+    mode: Mode,
+    label: String,
+    duration: Duration,
+    path_names: Vec<String>,
+    bar: ProgressBar,
+    last_line: Duration,
+}
+
+impl Display {
+    pub fn new(quiet: bool) -> Self {
+        let mode = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Mode::Silent,
+            (false, true) => Mode::Bars,
+            (false, false) => Mode::Lines,
+        };
+        let target = match mode {
+            Mode::Bars => ProgressDrawTarget::stderr(),
+            Mode::Lines | Mode::Silent => ProgressDrawTarget::hidden(),
+        };
+        Self { mode, bars: MultiProgress::with_draw_target(target) }
+    }
+
+    /// A line above the bars.
+    pub fn say(&self, line: &str) {
+        match self.mode {
+            Mode::Bars => drop(self.bars.println(line)),
+            Mode::Lines => eprintln!("{line}"),
+            Mode::Silent => {}
+        }
+    }
+
+    pub fn trial(&self, trial: &Trial) -> TrialDisplay {
+        let duration = trial.plan.workload.periodic().duration;
+        let bar = ProgressBar::new(millis(duration)).with_style(bar_style());
+        let bar = self.bars.add(bar);
+        let label = label(trial);
+        bar.set_prefix(label.clone());
+        bar.set_message("connecting");
+        TrialDisplay {
+            mode: self.mode,
+            label,
+            duration,
+            path_names: path_names(&trial.plan),
+            bar,
+            last_line: Duration::ZERO,
+        }
+    }
+}
+
+impl TrialDisplay {
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Started { handshake } => self.started(*handshake),
+            Event::Progress(progress) => self.progress(progress),
+        }
+    }
+
+    pub fn finish(&self, status: &Status) {
+        let line = match status {
+            Status::Complete => "done".to_owned(),
+            Status::Interrupted { after } => format!("stopped after {:.1} s", after.as_secs_f64()),
+            Status::Closed { reason } => format!("the connection was lost: {reason}"),
+        };
+        self.bar.finish_and_clear();
+        self.line(&line);
+    }
+
+    pub fn fail(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn started(&self, handshake: Duration) {
+        let line = format!("connected in {:.1} ms", handshake.as_secs_f64() * 1e3);
+        self.bar.set_message(line.clone());
+        self.line(&line);
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        let message = self.describe(progress);
+        self.bar.set_position(millis(progress.elapsed.min(self.duration)));
+        if progress.elapsed >= self.last_line + LINE_INTERVAL {
+            self.last_line = progress.elapsed;
+            let (elapsed, duration) = (progress.elapsed.as_secs(), self.duration.as_secs());
+            self.line(&format!("{elapsed} s of {duration} s, {message}"));
+        }
+        self.bar.set_message(message);
+    }
+
+    fn describe(&self, progress: &Progress) -> String {
+        let latency = match (progress.p50, progress.p99) {
+            (Some(p50), Some(p99)) => {
+                let (p50, p99) = (p50.as_secs_f64() * 1e3, p99.as_secs_f64() * 1e3);
+                format!("P50 {p50:.0} ms, P99 {p99:.0} ms")
+            }
+            _ => "nothing delivered".to_owned(),
+        };
+        let (delivered, sent) = (progress.delivered, progress.sent);
+        let dark = progress.dark.iter().map(|path| &self.path_names[path.index()]);
+        let dark: String = dark.map(|name| format!(", {name} dark")).collect();
+        format!("{delivered} of {sent} delivered, {latency}{dark}")
+    }
+
+    fn line(&self, text: &str) {
+        if self.mode == Mode::Lines {
+            eprintln!("{}: {text}", self.label);
+        }
+    }
+}
+
+fn bar_style() -> ProgressStyle {
+    ProgressStyle::with_template("{prefix:<20} {wide_bar} {percent:>3}%  {msg:<55}")
+        .expect("the template is valid")
+}
+
+fn label(trial: &Trial) -> String {
+    let sender = &trial.sender().name;
+    match trial.plan.repeat {
+        1 => sender.clone(),
+        repeat => format!("{sender} {}/{repeat}", trial.repetition + 1),
+    }
+}
+
+fn path_names(plan: &Plan) -> Vec<String> {
+    plan.paths.iter().map(|path| path.name.clone()).collect()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -7,14 +7,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::link::profile::LinkProfile;
+use crate::protocol::Delivery;
 use crate::recording::Recording;
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::units::{Direction, PathId};
 
 mod error;
+mod outcome;
 pub mod sim;
 
 pub use error::EngineError;
+pub use outcome::Outcome;
 
 /// One-way delay of every path while connections are set up. The link is otherwise clean, so that no sender starts
 /// with a handicap, and paths are validated before the first loss.
@@ -93,6 +97,16 @@ pub struct Progress {
     pub p99: Option<Duration>,
     /// Paths in an outage at this moment.
     pub dark: Vec<PathId>,
+}
+
+/// The link of every path while connections are set up.
+pub fn clean_profile() -> LinkProfile {
+    LinkProfile { delay: CLEAN_DELAY, limit: u32::MAX, ..LinkProfile::default() }
+}
+
+/// How long after the last scheduled message a sender may still deliver.
+pub fn drain_limit(delivery: Delivery) -> Duration {
+    if delivery.reliable { DRAIN_RELIABLE } else { DRAIN_UNRELIABLE }
 }
 
 impl Trial {

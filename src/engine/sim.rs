@@ -1,1 +1,213 @@
-//! x
+//! Virtual time: the whole trial is one loop that jumps from event to event. The same trial gives the same recording,
+//! bit for bit, on any machine. Needs nothing of the system, and must not read its clock.
+
+mod path;
+mod world;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use self::world::World;
+use super::{
+    CONNECT_LIMIT, Engine, EngineError, EngineKind, Event, Outcome, Progress, SETTLE, Trial,
+    drain_limit,
+};
+use crate::protocol::State;
+use crate::recording::{Handshake, MessageLog, Recording, Status};
+use crate::scenario::plan::Plan;
+use crate::timeline::Change;
+use crate::units::Instant;
+use crate::workload::{Periodic, Workload, write_message};
+
+/// Virtual time between two progress events.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sim;
+
+impl Engine for Sim {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Sim
+    }
+
+    fn side_by_side(&self, _plan: &Plan) -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+
+    fn run(
+        &self,
+        trial: &Trial,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Recording, EngineError> {
+        let mut world = World::new(trial)?;
+        let handshake = connect(trial, &mut world)?;
+        let start = world.now() + SETTLE;
+        world.run_until(start, &mut |_, _| {})?;
+        world.go_live(trial);
+        let answer = events(Event::Started { handshake: handshake.duration });
+        let outcome = Run::new(trial, world, start).to_the_end(answer, events)?;
+        Ok(Recording::new(trial, EngineKind::Sim, Outcome { handshake, ..outcome }))
+    }
+}
+
+/// Runs the clean network until both sides are ready to send.
+fn connect(trial: &Trial, world: &mut World) -> Result<Handshake, EngineError> {
+    let limit = Instant::ZERO + CONNECT_LIMIT;
+    while !world.is_connected() {
+        let next = world.next_event().filter(|at| *at <= limit);
+        let Some(next) = next else {
+            return Err(EngineError::NotConnected {
+                sender: trial.sender().name.clone(),
+                limit_s: CONNECT_LIMIT.as_secs(),
+            });
+        };
+        world.run_until(next, &mut |_, _| {})?;
+    }
+    let (up, down) = world.offered();
+    Ok(Handshake { duration: world.now().saturating_since(Instant::ZERO), up, down })
+}
+
+/// The workload, from its first message to the last delivery.
+struct Run<'a> {
+    trial: &'a Trial,
+    world: World,
+    start: Instant,
+    log: MessageLog,
+    changes: std::slice::Iter<'a, Change>,
+    next_id: u64,
+    next_progress: Duration,
+    message: Vec<u8>,
+}
+
+impl<'a> Run<'a> {
+    fn new(trial: &'a Trial, world: World, start: Instant) -> Self {
+        Self {
+            trial,
+            world,
+            start,
+            log: MessageLog::new(&trial.plan.workload),
+            changes: trial.plan.timeline.changes.iter(),
+            next_id: 0,
+            next_progress: PROGRESS_INTERVAL,
+            message: vec![0; trial.plan.workload.periodic().size as usize],
+        }
+    }
+
+    fn to_the_end(
+        mut self,
+        answer: ControlFlow<()>,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Outcome, EngineError> {
+        let mut answer = answer;
+        while answer.is_continue() && !self.is_over() {
+            self.step()?;
+            if self.elapsed() >= self.next_progress {
+                self.next_progress = self.elapsed() + PROGRESS_INTERVAL;
+                answer = events(Event::Progress(self.progress()));
+            }
+        }
+        Ok(self.finish(answer.is_break()))
+    }
+
+    /// Goes to the next thing that happens and lets it happen.
+    fn step(&mut self) -> Result<(), EngineError> {
+        let end = self.periodic().duration + drain_limit(self.world.delivery());
+        let change = self.changes.as_slice().first().map(|change| change.at);
+        let message = self.next_message();
+        let next = [Some(end), change, message].into_iter().flatten().min().unwrap_or(end);
+        let network = self.world.next_event().unwrap_or(Instant::FAR_FUTURE);
+        self.run_network((self.start + next).min(network))?;
+        self.apply_changes();
+        self.send_messages()
+    }
+
+    fn run_network(&mut self, until: Instant) -> Result<(), EngineError> {
+        let (log, start) = (&mut self.log, self.start);
+        self.world.run_until(until, &mut |id, at| {
+            log.delivered(id, at.saturating_since(start));
+        })
+    }
+
+    fn apply_changes(&mut self) {
+        let elapsed = self.elapsed();
+        while let Some(change) = self.changes.as_slice().first().filter(|c| c.at <= elapsed) {
+            self.world.change(change);
+            self.changes.next();
+        }
+    }
+
+    fn send_messages(&mut self) -> Result<(), EngineError> {
+        while self.next_message().is_some_and(|due| due <= self.elapsed()) {
+            write_message(self.next_id, &mut self.message);
+            if self.world.send(&self.message) {
+                self.log.sent(self.next_id, self.elapsed());
+            } else {
+                self.log.refused(self.next_id);
+            }
+            self.next_id += 1;
+            self.run_network(self.world.now())?;
+        }
+        Ok(())
+    }
+
+    /// When the next message is due; `None` after the last.
+    fn next_message(&self) -> Option<Duration> {
+        let periodic = self.periodic();
+        (self.next_id < periodic.count()).then(|| periodic.due(self.next_id))
+    }
+
+    fn is_over(&self) -> bool {
+        let elapsed = self.elapsed();
+        let duration = self.periodic().duration;
+        let drained = self.log.undelivered() == 0
+            || matches!(self.world.state(), State::Closed(_))
+            || elapsed >= duration + drain_limit(self.world.delivery());
+        elapsed >= duration && drained
+    }
+
+    fn progress(&mut self) -> Progress {
+        let recent = self.log.take_recent();
+        Progress {
+            elapsed: self.elapsed(),
+            sent: self.log.sent_count(),
+            delivered: self.log.delivered_count(),
+            p50: recent.map(|(p50, _)| p50),
+            p99: recent.map(|(_, p99)| p99),
+            dark: self.trial.plan.timeline.dark_paths(self.elapsed()),
+        }
+    }
+
+    fn finish(self, interrupted: bool) -> Outcome {
+        let elapsed = self.elapsed();
+        let status = match self.world.state() {
+            _ if interrupted => Status::Interrupted { after: elapsed },
+            State::Closed(reason) => Status::Closed { reason },
+            _ => Status::Complete,
+        };
+        Outcome {
+            handshake: Handshake::default(),
+            delivery: self.world.delivery(),
+            statistics: self.world.statistics(),
+            wire: self.world.wire(),
+            messages: self.log.finish(elapsed),
+            status,
+            fidelity: None,
+        }
+    }
+
+    fn periodic(&self) -> &'a Periodic {
+        self.trial.plan.workload.periodic()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.world.now().saturating_since(self.start)
+    }
+}
+
+/// Bytes of the answer to a message, if the workload asks for one.
+fn response_size(workload: &Workload) -> Option<usize> {
+    match workload {
+        Workload::Control(_) => None,
+        Workload::Echo { response_size, .. } => Some(*response_size as usize),
+    }
+}

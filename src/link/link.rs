@@ -89,7 +89,10 @@ impl<T: Clone> Link<T> {
     pub fn pop(&mut self, now: Instant) -> Option<Departed<T>> {
         let now = nanos(now);
         self.run_timers_until(now);
-        let (left_at, entry) = self.left.pop_front_if(|(left_at, _)| *left_at <= now)?;
+        if self.left.front()?.0 > now {
+            return None;
+        }
+        let (left_at, entry) = self.left.pop_front()?;
         let length = entry.packet.length;
         self.counters.delivered += length;
         if entry.arrival < self.newest_delivered {

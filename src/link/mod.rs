@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! profile       the settings
+//! overrides     some of them, laid over others
 //! packet        what goes in and what comes out
 //! counters      what was done to it
 //! link          the steps of a packet, in netem's order
@@ -24,6 +25,7 @@ mod distribution;
 mod link;
 mod loss;
 mod packet;
+pub mod overrides;
 pub mod profile;
 mod queue;
 mod rate;

@@ -2,6 +2,9 @@
 
 use thiserror::Error;
 
+use super::replicate::{DatagramCopies, MessageCopies};
+use super::settings::{Copy, ReplicateSettings};
+use super::udp::Udp;
 use super::{Protocol, ProtocolSettings, Role};
 
 #[derive(Debug, Error)]
@@ -10,13 +13,38 @@ pub enum BuildError {
     NotReplicable(&'static str),
 }
 
-/// Both sides are built from the same settings and seed.
+/// Both sides of a connection are built from the same settings and the same seed.
 pub fn build(
     settings: &ProtocolSettings,
-    _role: Role,
-    _seed: u64,
+    role: Role,
+    seed: u64,
 ) -> Result<Box<dyn Protocol>, BuildError> {
-    match settings {
-        other => Err(BuildError::NotReplicable(other.keyword())),
+    Ok(match settings {
+        ProtocolSettings::Udp(settings) => Box::new(Udp::new(settings)),
+        ProtocolSettings::Replicate(settings) => replicate(settings, role, seed)?,
+        _ => todo!(),
+    })
+}
+
+fn replicate(
+    settings: &ReplicateSettings,
+    role: Role,
+    seed: u64,
+) -> Result<Box<dyn Protocol>, BuildError> {
+    let inner = &settings.protocol;
+    if let ProtocolSettings::Mpquic(_) | ProtocolSettings::Replicate(_) = **inner {
+        return Err(BuildError::NotReplicable(inner.keyword()));
     }
+    let paths = settings.paths.clone();
+    Ok(match settings.copy {
+        Copy::Datagram => {
+            let connection = build(&inner.on_path(paths[0]), role, seed)?;
+            Box::new(DatagramCopies::new(connection, paths))
+        }
+        Copy::Message => {
+            let connection = |path| Ok((path, build(&inner.on_path(path), role, seed)?));
+            let connections: Result<_, BuildError> = paths.into_iter().map(connection).collect();
+            Box::new(MessageCopies::new(connections?))
+        }
+    })
 }

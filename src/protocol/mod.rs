@@ -3,6 +3,8 @@
 
 pub mod build;
 pub mod clock;
+pub mod entropy;
+pub mod framing;
 pub mod kcp;
 pub mod mpquic;
 pub mod quic;

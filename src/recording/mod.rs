@@ -132,6 +132,15 @@ pub struct WireCount {
     pub bytes: u64,
 }
 
+impl std::iter::Sum for WireCount {
+    fn sum<I: Iterator<Item = WireCount>>(counts: I) -> WireCount {
+        counts.fold(WireCount::default(), |sum, count| WireCount {
+            packets: sum.packets + count.packets,
+            bytes: sum.bytes + count.bytes,
+        })
+    }
+}
+
 /// What went into one direction of a path, and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkCount {

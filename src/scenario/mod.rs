@@ -1,4 +1,24 @@
 //! A scenario file, read once and turned into a [`plan::Plan`]: after that, no default is missing and no range is
 //! checked again. Knows the files and the YAML; runs nothing.
+//!
+//! In reading order: `load` is the way in; `file` reads text and `tree` its YAML; `compile` turns the tree into the
+//! plan, with `fields` to take mappings apart and `quantity` to read values; whatever is wrong becomes a `mistake`,
+//! and all of them together the [`Diagnostics`] that are printed. `limits` has every limit of a file.
 
+mod compile;
+mod diagnostic;
+mod fields;
+mod file;
+pub mod limits;
+mod load;
+mod mistake;
+mod nearest;
 pub mod plan;
+pub mod quantity;
+mod shipped;
+mod tree;
+
+pub use diagnostic::{Colour, Diagnostic, Diagnostics};
+pub use file::{File, Place};
+pub use load::{load, load_str};
+pub use mistake::Mistake;

@@ -38,7 +38,7 @@ fn drops_the_packets_that_netem_drops() {
 #[test]
 fn the_default_profile_passes_packets_on_at_once() {
     let departed = through(&LinkProfile::default(), 3, 100, MS);
-    assert_eq!(dues(&departed), [at(0 * MS), at(MS), at(2 * MS)]);
+    assert_eq!(dues(&departed), [Instant::ZERO, at(MS), at(2 * MS)]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn rate_turns_jitter_into_waiting_not_into_reordering() {
 #[test]
 fn rate_holds_for_a_packet_that_is_pushed_late() {
     let mut link = Link::new(&limited(8_000_000), 1);
-    link.push(at(0 * MS), Packet::new(1_000, 0));
+    link.push(Instant::ZERO, Packet::new(1_000, 0));
     assert!(link.pop(at(2 * MS)).is_some());
     let before_the_first_had_left = at(Duration::from_micros(500));
     link.push(before_the_first_had_left, Packet::new(1_000, 1));
@@ -233,7 +233,7 @@ fn slots_are_spaced_between_their_bounds() {
 #[test]
 fn slots_of_a_distribution_without_jitter_are_evenly_spaced() {
     let distribution = Distribution::Normal;
-    let spacing = SlotSpacing::Distributed { delay: 10 * MS, jitter: 0 * MS, distribution };
+    let spacing = SlotSpacing::Distributed { delay: 10 * MS, jitter: Duration::ZERO, distribution };
     let slot = Some(Slot { spacing, packets: 1, bytes: 0 });
     let profile = LinkProfile { slot, ..LinkProfile::default() };
     let departed = through(&profile, 3, 100, Duration::ZERO);
@@ -269,7 +269,7 @@ fn jitter_has_its_distribution() {
 #[test]
 fn a_new_profile_leaves_what_is_queued_alone() {
     let mut link = Link::new(&delayed(40 * MS), 1);
-    link.push(at(0 * MS), Packet::new(100, 0));
+    link.push(Instant::ZERO, Packet::new(100, 0));
     let dark = LinkProfile { loss: Loss::Random(always()), limit: 0, ..delayed(5 * MS) };
     link.set_profile(at(10 * MS), &dark);
     assert_eq!(link.push(at(10 * MS), Packet::new(100, 1)), Pushed::Lost);
@@ -284,7 +284,7 @@ fn a_new_profile_leaves_what_is_queued_alone() {
 fn order_is_kept_across_a_new_profile() {
     let keep = |delay| LinkProfile { order: Order::Keep, ..delayed(delay) };
     let mut link = Link::new(&keep(40 * MS), 1);
-    link.push(at(0 * MS), Packet::new(100, 0));
+    link.push(Instant::ZERO, Packet::new(100, 0));
     link.set_profile(at(10 * MS), &keep(5 * MS));
     link.push(at(10 * MS), Packet::new(100, 1));
     let departed = drain(&mut link);

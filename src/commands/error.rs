@@ -1,0 +1,73 @@
+//! How a command ends, and the exit code of each ending (listed in `--help`).
+
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+use super::engine_choice::Unavailable;
+use crate::engine::EngineError;
+use crate::report::results::ResultsError;
+use crate::scenario::Diagnostics;
+
+/// A command that did its work ends in one of these ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Done,
+    /// Some trials could not be run; the others were kept.
+    Incomplete,
+    /// With `--strict`: the host spoilt a result.
+    Spoilt,
+    /// A scenario that `check` read is wrong.
+    WrongScenario,
+    Interrupted,
+}
+
+/// Why a command could not do its work.
+#[derive(Debug, Error)]
+pub enum CommandError {
+    #[error("{0}")]
+    Scenario(#[from] Diagnostics),
+    #[error("no sender is called {name} in this scenario; it has: {known}")]
+    NoSuchSender { name: String, known: String },
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error(transparent)]
+    Report(#[from] super::report::Error),
+    #[error("none of the trials could be run")]
+    NothingRan,
+    #[error("cannot start the thread pool that runs trials: {0}")]
+    Runtime(std::io::Error),
+    #[error("cannot write to standard output: {0}")]
+    Output(std::io::Error),
+}
+
+impl Ending {
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Ending::Done => 0,
+            Ending::Incomplete => 1,
+            Ending::WrongScenario => 2,
+            Ending::Spoilt => 5,
+            Ending::Interrupted => 130,
+        })
+    }
+}
+
+impl CommandError {
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Scenario(_) | Self::NoSuchSender { .. } => 2,
+            Self::Unavailable(_) => 3,
+            Self::Results(_) => 4,
+            Self::Report(_) | Self::NothingRan | Self::Runtime(_) | Self::Output(_) => 1,
+        })
+    }
+}
+
+impl From<EngineError> for Ending {
+    fn from(_: EngineError) -> Self {
+        Ending::Incomplete
+    }
+}

@@ -1,0 +1,125 @@
+//! `run`: a scenario in; a table on standard output, and a folder with recordings, summary and charts.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{CommandError, Ending, engine_choice, trials};
+use crate::cli::RunArgs;
+use crate::engine::{Engine, environment};
+use crate::progress::Display;
+use crate::recording::Recording;
+use crate::report::results::Results;
+use crate::report::{Report, json, terminal};
+use crate::scenario::{self, plan::Plan};
+
+pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
+    let plan = Arc::new(plan_as_asked(args)?);
+    let display = Arc::new(Display::new(args.quiet));
+    let chosen = engine_choice::choose(args.engine)?;
+    chosen.notice.iter().for_each(|notice| display.say(notice));
+    let results = prepare_results(args, &plan, chosen.engine.as_ref())?;
+    let jobs = jobs(args, &plan, chosen.engine.as_ref());
+    announce(&display, &plan, chosen.engine.as_ref(), jobs);
+
+    let runtime = tokio::runtime::Runtime::new().map_err(CommandError::Runtime)?;
+    let outcome = runtime.block_on(trials::run_all(
+        chosen.engine,
+        &plan,
+        jobs,
+        &display,
+        |recording: &Recording| results.write_recording(recording),
+    ))?;
+    outcome.errors.iter().for_each(|error| eprintln!("error: {error}"));
+    if outcome.recordings.is_empty() {
+        return if outcome.interrupted {
+            Ok(Ending::Interrupted)
+        } else {
+            Err(CommandError::NothingRan)
+        };
+    }
+    let report = results.finish(&plan, &outcome.recordings)?;
+    print(args, &report, results.folder(), out).map_err(CommandError::Output)?;
+    Ok(ending(args, &outcome))
+}
+
+/// The scenario with what the command line changes of it.
+fn plan_as_asked(args: &RunArgs) -> Result<Plan, CommandError> {
+    let mut plan = scenario::load(&args.scenario)?;
+    plan.repeat = args.repeat.unwrap_or(plan.repeat);
+    plan.seed = args.seed.unwrap_or(plan.seed);
+    select_senders(&mut plan, &args.senders)?;
+    Ok(plan)
+}
+
+/// Keeps the senders that were named, in the order of the file; all of them if none was.
+pub fn select_senders(plan: &mut Plan, names: &[String]) -> Result<(), CommandError> {
+    let known = |name: &str| plan.senders.iter().any(|sender| sender.name == name);
+    if let Some(name) = names.iter().find(|name| !known(name)) {
+        let known: Vec<_> = plan.senders.iter().map(|sender| sender.name.as_str()).collect();
+        return Err(CommandError::NoSuchSender { name: name.clone(), known: known.join(", ") });
+    }
+    if !names.is_empty() {
+        plan.senders.retain(|sender| names.contains(&sender.name));
+        plan.claims.retain(|claim| names.contains(&claim.sender));
+    }
+    Ok(())
+}
+
+/// The folder is made and proven writable before the first trial, not found wanting after the last.
+fn prepare_results(
+    args: &RunArgs,
+    plan: &Plan,
+    engine: &dyn Engine,
+) -> Result<Results, CommandError> {
+    #[expect(clippy::disallowed_methods, reason = "the time of day that names the results folder")]
+    let now = SystemTime::now();
+    let id = format!("{}-{}", engine.kind(), std::process::id());
+    let results = Results::create(&args.results, &plan.name, now, &id)?;
+    results.write_scenario(&args.scenario)?;
+    results.write_plan(plan)?;
+    results.write_environment(&environment::gather(engine.kind(), now))?;
+    Ok(results)
+}
+
+fn jobs(args: &RunArgs, plan: &Plan, engine: &dyn Engine) -> usize {
+    let wanted = args.jobs.map_or_else(|| engine.side_by_side(plan), usize::from);
+    wanted.clamp(1, plan.trials())
+}
+
+fn announce(display: &Display, plan: &Plan, engine: &dyn Engine, jobs: usize) {
+    let (name, trials, kind) = (&plan.name, plan.trials(), engine.kind());
+    let seconds = plan.workload.periodic().duration.as_secs_f64();
+    display.say(&format!(
+        "{name}: {trials} trials of {seconds} s on engine {kind}, {jobs} side by side"
+    ));
+}
+
+fn print(
+    args: &RunArgs,
+    report: &Report,
+    folder: &Path,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
+    if args.json {
+        return writeln!(out, "{}", json::summary(report));
+    }
+    write!(out, "{}", terminal::render(report, terminal::Style::detect()))?;
+    writeln!(out, "\nResults, charts and recordings: {}", folder.display())
+}
+
+fn ending(args: &RunArgs, outcome: &trials::Outcome) -> Ending {
+    let spoilt = |recording: &Recording| {
+        recording.fidelity.as_ref().is_some_and(|fidelity| fidelity.spoilt.is_some())
+    };
+    if outcome.interrupted {
+        Ending::Interrupted
+    } else if !outcome.errors.is_empty() {
+        Ending::Incomplete
+    } else if args.strict && outcome.recordings.iter().any(spoilt) {
+        Ending::Spoilt
+    } else {
+        Ending::Done
+    }
+}

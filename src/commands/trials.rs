@@ -1,0 +1,133 @@
+//! Runs all trials of a plan, side by side as far as the engine can without spoiling them, and stops them cleanly.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::engine::{Engine, EngineError, Trial};
+use crate::progress::Display;
+use crate::recording::Recording;
+use crate::scenario::plan::Plan;
+
+/// What came of the trials of one run: recordings in the order of the plan, first all senders of repetition 1.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub recordings: Vec<Recording>,
+    pub errors: Vec<EngineError>,
+    /// Ctrl-C, or a request to end.
+    pub interrupted: bool,
+}
+
+/// Set once, by the first Ctrl-C or SIGTERM: running trials end and keep what they measured, waiting ones never start.
+pub type Stop = Arc<AtomicBool>;
+
+/// `done` is called with each recording as it comes in, so that it is on disk before the next trial ends.
+pub async fn run_all<E>(
+    engine: Arc<dyn Engine + Send>,
+    plan: &Arc<Plan>,
+    jobs: usize,
+    display: &Arc<Display>,
+    mut done: impl FnMut(&Recording) -> Result<(), E>,
+) -> Result<Outcome, E> {
+    let stop = stop_on_signals();
+    let places = Arc::new(Semaphore::new(jobs));
+    let mut running = JoinSet::new();
+    for (order, trial) in trials(plan).into_iter().enumerate() {
+        let (engine, display, stop) = (engine.clone(), display.clone(), stop.clone());
+        let places = places.clone();
+        running.spawn(async move {
+            let _place = places.acquire_owned().await.ok()?;
+            let run = move || run_one(engine.as_ref(), &trial, &display, &stop);
+            match tokio::task::spawn_blocking(run).await {
+                Ok(result) => Some((order, result?)),
+                Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+            }
+        });
+    }
+    let outcome = collect(&mut running, &stop, &mut done).await;
+    if outcome.is_err() {
+        stop.store(true, Ordering::Relaxed);
+        while running.join_next().await.is_some() {}
+    }
+    outcome
+}
+
+async fn collect<E>(
+    running: &mut JoinSet<Option<(usize, Result<Recording, EngineError>)>>,
+    stop: &Stop,
+    done: &mut impl FnMut(&Recording) -> Result<(), E>,
+) -> Result<Outcome, E> {
+    let mut recordings = Vec::new();
+    let mut errors = Vec::new();
+    while let Some(joined) = running.join_next().await {
+        match joined.expect("a trial does not panic") {
+            Some((order, Ok(recording))) => {
+                done(&recording)?;
+                recordings.push((order, recording));
+            }
+            Some((_, Err(error))) => errors.push(error),
+            None => {}
+        }
+    }
+    recordings.sort_by_key(|(order, _)| *order);
+    let recordings = recordings.into_iter().map(|(_, recording)| recording).collect();
+    Ok(Outcome { recordings, errors, interrupted: stop.load(Ordering::Relaxed) })
+}
+
+/// Interleaved, so that a slow change of the host meets all senders alike.
+fn trials(plan: &Arc<Plan>) -> Vec<Trial> {
+    let of_repetition = |repetition| {
+        let trial = move |sender| Trial { plan: plan.clone(), sender, repetition };
+        (0..plan.senders.len()).map(trial)
+    };
+    (0..plan.repeat).flat_map(of_repetition).collect()
+}
+
+/// `None` if the run was stopped before this trial began.
+fn run_one(
+    engine: &dyn Engine,
+    trial: &Trial,
+    display: &Display,
+    stop: &AtomicBool,
+) -> Option<Result<Recording, EngineError>> {
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    let mut shown = display.trial(trial);
+    let result = engine.run(trial, &mut |event| {
+        shown.event(&event);
+        match stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    match &result {
+        Ok(recording) => shown.finish(&recording.status),
+        Err(_) => shown.fail(),
+    }
+    Some(result)
+}
+
+fn stop_on_signals() -> Stop {
+    let stop = Stop::default();
+    let asked = stop.clone();
+    tokio::spawn(async move {
+        let mut terminate =
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
+        let terminated = async {
+            match &mut terminate {
+                Some(signal) => drop(signal.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            () = terminated => {}
+        }
+        asked.store(true, Ordering::Relaxed);
+    });
+    stop
+}

@@ -1,0 +1,59 @@
+//! What an engine measured in one trial, and the recording made of it.
+
+use super::{ETHERNET_HEADER, EngineKind, Trial};
+use crate::link::Counters;
+use crate::protocol::{Delivery, ProtocolStatistics};
+use crate::recording::{FORMAT, Fidelity, Handshake, Messages, PathWire, Recording, Status};
+
+#[derive(Debug)]
+pub struct Outcome {
+    pub handshake: Handshake,
+    pub delivery: Delivery,
+    pub statistics: ProtocolStatistics,
+    pub wire: Vec<PathWire>,
+    pub messages: Messages,
+    pub status: Status,
+    pub fidelity: Option<Fidelity>,
+}
+
+impl Recording {
+    pub fn new(trial: &Trial, engine: EngineKind, outcome: Outcome) -> Self {
+        let plan = &trial.plan;
+        Self {
+            format: FORMAT,
+            scenario: plan.name.clone(),
+            sender: trial.sender().name.clone(),
+            protocol: trial.sender().protocol.clone(),
+            delivery: outcome.delivery,
+            repetition: trial.repetition,
+            engine,
+            seed: plan.seed,
+            workload: plan.workload.clone(),
+            outages: plan.timeline.outages.clone(),
+            path_names: plan.paths.iter().map(|path| path.name.clone()).collect(),
+            status: outcome.status,
+            handshake: outcome.handshake,
+            messages: outcome.messages,
+            wire: outcome.wire,
+            statistics: outcome.statistics,
+            fidelity: outcome.fidelity,
+        }
+    }
+}
+
+/// What a link counted, in bytes of IP packets.
+pub fn link_count(counters: &Counters) -> LinkCount {
+    let offered = counters.offered;
+    LinkCount {
+        offered: WireCount {
+            packets: offered.packets,
+            bytes: offered.bytes - offered.packets * u64::from(ETHERNET_HEADER),
+        },
+        lost: counters.lost.packets,
+        overflowed: counters.overflowed.packets,
+        duplicated: counters.duplicated.packets,
+        corrupted: counters.corrupted.packets,
+        marked: counters.marked.packets,
+        delivered: counters.delivered.packets,
+    }
+}

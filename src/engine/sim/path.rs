@@ -1,0 +1,92 @@
+//! The links of one path in virtual time: clean ones while the connection is set up, then those of the plan.
+
+use crate::engine::outcome::link_count;
+use crate::engine::{ETHERNET_HEADER, IP_UDP_HEADERS, Trial, clean_profile};
+use crate::link::profile::LinkProfile;
+use crate::link::{Link, Packet};
+use crate::protocol::{Datagram, Ecn};
+use crate::recording::{LinkCount, WireCount};
+use crate::units::{Direction, Instant, PathId};
+
+/// One direction of one path.
+pub(super) struct OneWay {
+    /// Used until the workload starts; what it then still holds is delivered.
+    clean: Link<Datagram>,
+    live: Option<Link<Datagram>>,
+    handshake: WireCount,
+}
+
+impl OneWay {
+    pub(super) fn new() -> Self {
+        let clean = Link::new(&clean_profile(), 0);
+        Self { clean, live: None, handshake: WireCount::default() }
+    }
+
+    pub(super) fn go_live(&mut self, trial: &Trial, path: PathId, direction: Direction) {
+        let plan = &trial.plan.paths[path.index()];
+        let profile = match direction {
+            Direction::Up => &plan.up,
+            Direction::Down => &plan.down,
+        };
+        self.live = Some(Link::new(profile, trial.link_seed(path, direction)));
+    }
+
+    pub(super) fn set_profile(&mut self, now: Instant, profile: &LinkProfile) {
+        if let Some(live) = &mut self.live {
+            live.set_profile(now, profile);
+        }
+    }
+
+    pub(super) fn push(&mut self, now: Instant, datagram: Datagram) {
+        let ip_length = datagram.payload.len() as u32 + IP_UDP_HEADERS;
+        let ecn_capable = datagram.ecn != Ecn::NotCapable;
+        let mut packet = Packet::new(ip_length + ETHERNET_HEADER, datagram);
+        packet.ecn_capable = ecn_capable;
+        match &mut self.live {
+            Some(live) => drop(live.push(now, packet)),
+            None => {
+                self.handshake.packets += 1;
+                self.handshake.bytes += u64::from(ip_length);
+                drop(self.clean.push(now, packet));
+            }
+        }
+    }
+
+    /// The next datagram that reaches the other side by now, intact.
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Datagram> {
+        loop {
+            let live = self.live.as_mut();
+            let departed = self.clean.pop(now).or_else(|| live?.pop(now))?;
+            if let Some(datagram) = arrived(departed.packet) {
+                return Some(datagram);
+            }
+        }
+    }
+
+    pub(super) fn next_wakeup(&self) -> Option<Instant> {
+        let live = self.live.as_ref().and_then(Link::next_wakeup);
+        self.clean.next_wakeup().into_iter().chain(live).min()
+    }
+
+    pub(super) fn handshake(&self) -> WireCount {
+        self.handshake
+    }
+
+    pub(super) fn count(&self) -> LinkCount {
+        self.live.as_ref().map(|live| link_count(live.counters())).unwrap_or_default()
+    }
+}
+
+/// What the receiving host makes of a packet. One flipped bit is caught by the check of the destination address, the
+/// type or a checksum, wherever it fell; only that of the Ethernet source address is looked at by nobody.
+fn arrived(packet: Packet<Datagram>) -> Option<Datagram> {
+    const SOURCE_ADDRESS: std::ops::Range<u32> = 6..12;
+    if packet.corrupted.is_some_and(|flip| !SOURCE_ADDRESS.contains(&flip.offset)) {
+        return None;
+    }
+    let mut datagram = packet.payload;
+    if packet.marked {
+        datagram.ecn = Ecn::CongestionExperienced;
+    }
+    Some(datagram)
+}

@@ -1,0 +1,224 @@
+//! Two endpoints and the paths between them, at one instant of virtual time.
+
+use super::path::OneWay;
+use super::response_size;
+use crate::engine::{EngineError, Trial};
+use crate::protocol::{Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State, build};
+use crate::recording::{PathWire, WireCount};
+use crate::timeline::Change;
+use crate::units::{Direction, Instant, PathId};
+use crate::workload::{message_id, write_message};
+
+/// Things that may happen at one instant; more means that a protocol asks to be woken at once for ever.
+const EVENTS_PER_INSTANT: u32 = 1_000_000;
+
+pub(super) struct World {
+    now: Instant,
+    sender: String,
+    vehicle: Endpoint,
+    cloud: Endpoint,
+    paths: Vec<Path>,
+    /// Bytes of the cloud's answer to each message.
+    response_size: Option<usize>,
+}
+
+struct Endpoint {
+    protocol: Box<dyn Protocol>,
+    wakeup: Option<Instant>,
+    /// `poll` has to be called before time goes on.
+    unsettled: bool,
+}
+
+struct Path {
+    up: OneWay,
+    down: OneWay,
+}
+
+/// Called for each message that completes: its number and when.
+type Delivered<'a> = &'a mut dyn FnMut(u64, Instant);
+
+impl World {
+    pub(super) fn new(trial: &Trial) -> Result<Self, EngineError> {
+        let sender = trial.sender();
+        let endpoint = |role| {
+            build(&sender.protocol, role, trial.protocol_seed())
+                .map(Endpoint::new)
+                .map_err(|source| EngineError::Build { sender: sender.name.clone(), source })
+        };
+        let path = |_| Path { up: OneWay::new(), down: OneWay::new() };
+        Ok(Self {
+            now: Instant::ZERO,
+            sender: sender.name.clone(),
+            vehicle: endpoint(Role::Client)?,
+            cloud: endpoint(Role::Server)?,
+            paths: trial.plan.paths.iter().map(path).collect(),
+            response_size: response_size(&trial.plan.workload),
+        })
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// From now on the links of the plan carry what is sent.
+    pub(super) fn go_live(&mut self, trial: &Trial) {
+        for (path, id) in self.paths.iter_mut().zip(0..) {
+            path.up.go_live(trial, PathId(id), Direction::Up);
+            path.down.go_live(trial, PathId(id), Direction::Down);
+        }
+    }
+
+    pub(super) fn change(&mut self, change: &Change) {
+        let path = &mut self.paths[change.path.index()];
+        path.towards(change.direction).set_profile(self.now, &change.profile);
+    }
+
+    /// Whether the vehicle's protocol took the message.
+    pub(super) fn send(&mut self, message: &[u8]) -> bool {
+        self.vehicle.unsettled = true;
+        self.vehicle.protocol.send(self.now, message) == Sent::Accepted
+    }
+
+    /// When something happens next by itself: now, if something is still to be done at this instant.
+    pub(super) fn next_event(&self) -> Option<Instant> {
+        if self.vehicle.unsettled || self.cloud.unsettled {
+            return Some(self.now);
+        }
+        let endpoints = [self.vehicle.wakeup, self.cloud.wakeup].into_iter().flatten();
+        let links = self.paths.iter().flat_map(|path| [&path.up, &path.down]);
+        endpoints.chain(links.filter_map(OneWay::next_wakeup)).min().map(|at| at.max(self.now))
+    }
+
+    /// Lets everything happen up to `until`, that instant included.
+    pub(super) fn run_until(
+        &mut self,
+        until: Instant,
+        delivered: Delivered<'_>,
+    ) -> Result<(), EngineError> {
+        let mut events = 0;
+        while let Some(next) = self.next_event().filter(|next| *next <= until) {
+            events = if next > self.now { 0 } else { events + 1 };
+            if events > EVENTS_PER_INSTANT {
+                let at_ns = self.now.as_nanos();
+                return Err(EngineError::Stuck { sender: self.sender.clone(), at_ns });
+            }
+            self.now = next;
+            self.deliver_datagrams();
+            self.settle(Direction::Up, delivered);
+            self.settle(Direction::Down, delivered);
+        }
+        self.now = self.now.max(until);
+        Ok(())
+    }
+
+    fn deliver_datagrams(&mut self) {
+        for path in &mut self.paths {
+            while let Some(datagram) = path.up.pop(self.now) {
+                self.cloud.unsettled = true;
+                self.cloud.protocol.receive(self.now, datagram);
+            }
+            while let Some(datagram) = path.down.pop(self.now) {
+                self.vehicle.unsettled = true;
+                self.vehicle.protocol.receive(self.now, datagram);
+            }
+        }
+    }
+
+    /// Polls the endpoint that sends in this direction until it waits.
+    fn settle(&mut self, direction: Direction, delivered: Delivered<'_>) {
+        let now = self.now;
+        if !self.endpoint(direction).is_due(now) {
+            return;
+        }
+        loop {
+            match self.endpoint(direction).protocol.poll(now) {
+                Output::Transmit(datagram) => {
+                    let path = &mut self.paths[datagram.path.index()];
+                    path.towards(direction).push(now, datagram);
+                }
+                Output::Deliver(message) => self.application(direction, &message, delivered),
+                Output::Wait(wakeup) => {
+                    let endpoint = self.endpoint(direction);
+                    (endpoint.wakeup, endpoint.unsettled) = (wakeup, false);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What the application at this end does with a message: answer it, or count it as arrived.
+    fn application(&mut self, end: Direction, message: &[u8], delivered: Delivered<'_>) {
+        let Some(id) = message_id(message) else { return };
+        match (end, self.response_size) {
+            (Direction::Down, Some(size)) => {
+                let mut response = vec![0; size];
+                write_message(id, &mut response);
+                // A refused answer is a message that never completes.
+                let _ = self.cloud.protocol.send(self.now, &response);
+            }
+            _ => delivered(id, self.now),
+        }
+    }
+
+    /// The endpoint that sends in this direction.
+    fn endpoint(&mut self, direction: Direction) -> &mut Endpoint {
+        match direction {
+            Direction::Up => &mut self.vehicle,
+            Direction::Down => &mut self.cloud,
+        }
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        let ends = [&self.vehicle, &self.cloud];
+        ends.iter().all(|end| end.protocol.state() == State::Established)
+    }
+
+    /// The vehicle's view of the connection.
+    pub(super) fn state(&self) -> State {
+        self.vehicle.protocol.state()
+    }
+
+    pub(super) fn delivery(&self) -> Delivery {
+        self.vehicle.protocol.delivery()
+    }
+
+    /// Of the vehicle, which sends the workload.
+    pub(super) fn statistics(&self) -> ProtocolStatistics {
+        self.vehicle.protocol.statistics()
+    }
+
+    /// What went out while the connection was set up, in each direction.
+    pub(super) fn offered(&self) -> (WireCount, WireCount) {
+        let up = self.paths.iter().map(|path| path.up.handshake());
+        let down = self.paths.iter().map(|path| path.down.handshake());
+        (up.sum(), down.sum())
+    }
+
+    pub(super) fn wire(&self) -> Vec<PathWire> {
+        let count = |(path, id): (&Path, u8)| PathWire {
+            path: PathId(id),
+            up: path.up.count(),
+            down: path.down.count(),
+        };
+        self.paths.iter().zip(0..).map(count).collect()
+    }
+}
+
+impl Endpoint {
+    fn new(protocol: Box<dyn Protocol>) -> Self {
+        Self { protocol, wakeup: None, unsettled: true }
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.unsettled || self.wakeup.is_some_and(|at| at <= now)
+    }
+}
+
+impl Path {
+    fn towards(&mut self, direction: Direction) -> &mut OneWay {
+        match direction {
+            Direction::Up => &mut self.up,
+            Direction::Down => &mut self.down,
+        }
+    }
+}

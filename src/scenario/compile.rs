@@ -1,0 +1,85 @@
+//! The tree of a file → the plan. Each part reads what is its own and reports what is wrong with it; a part that cannot
+//! be read does not keep the others from being looked at.
+
+mod claim;
+mod link;
+mod names;
+mod path;
+mod profile;
+mod protocol;
+mod sender;
+mod timeline;
+mod workload;
+
+use std::sync::Arc;
+
+use self::names::Names;
+use self::profile::Profiles;
+use super::diagnostic::Mistakes;
+use super::fields::{self, Fields};
+use super::file::File;
+use super::limits;
+use super::mistake::Mistake;
+use super::plan::{PathPlan, Plan};
+use super::tree;
+use crate::timeline::Timeline;
+use crate::workload::Workload;
+
+/// The plan, or `None` with at least one mistake that says why.
+pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
+    let root = tree::parse(file, mistakes)?;
+    let place = file.start();
+    let mut scenario = Fields::of(&root, "a scenario", &place, mistakes)?;
+    version(&mut scenario);
+    let name = name(&mut scenario);
+    let about = scenario.prose("about").unwrap_or_default();
+    let profiles = Profiles::beside(file, mistakes);
+    let (path_names, paths) = path::paths(&mut scenario, &profiles);
+    let workload = workload::workload(&mut scenario);
+    let timeline = timeline(&mut scenario, &path_names, workload.as_ref(), paths.as_deref());
+    let (sender_names, senders) = sender::senders(&mut scenario, &path_names, workload.as_ref());
+    let repeat = scenario.whole_number("repeat", 1, limits::REPEAT).unwrap_or(1);
+    let seed = scenario.whole_number("seed", 0, u64::MAX).unwrap_or(1);
+    let claims = claim::claims(&mut scenario, &sender_names);
+    scenario.later(&["expect"]);
+    scenario.finish();
+    Some(Plan {
+        name: name?,
+        about,
+        paths: paths?,
+        timeline: timeline?,
+        workload: workload?,
+        senders: senders?,
+        repeat: u32::try_from(repeat).expect("within limits::REPEAT"),
+        seed,
+        claims: claims?,
+    })
+}
+
+fn version(scenario: &mut Fields) {
+    let Some(node) = scenario.require("version", "version: 1") else { return };
+    let mistakes = scenario.mistakes;
+    let Some(text) = fields::text(node, "version", mistakes) else { return };
+    if text != "1" {
+        let mistake = Mistake::UnknownVersion { text: text.to_owned() };
+        mistakes.push(node.place.clone(), mistake);
+    }
+}
+
+fn name(scenario: &mut Fields) -> Option<String> {
+    let node = scenario.require("name", "name: my-scenario")?;
+    let text = fields::text(node, "name", scenario.mistakes)?;
+    fields::name(text, &node.place, scenario.mistakes)
+}
+
+fn timeline(
+    scenario: &mut Fields,
+    path_names: &Names,
+    workload: Option<&Workload>,
+    paths: Option<&[PathPlan]>,
+) -> Option<Timeline> {
+    let end = workload.map(|workload| workload.periodic().duration);
+    let entries = timeline::entries(scenario, path_names, end)?;
+    let first: Vec<_> = paths?.iter().map(|path| [path.up.clone(), path.down.clone()]).collect();
+    Some(Timeline::resolve(&first, entries))
+}

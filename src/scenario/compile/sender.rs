@@ -1,0 +1,86 @@
+//! `senders`: what is compared. Each has a name and exactly one protocol.
+
+use super::names::Names;
+use super::protocol::{self, PathChoice};
+use crate::protocol::ProtocolSettings;
+use crate::protocol::settings::QuicMode;
+use crate::scenario::fields::{self, Fields};
+use crate::scenario::limits;
+use crate::scenario::mistake::Mistake;
+use crate::scenario::plan::SenderPlan;
+use crate::scenario::tree::{Key, Node};
+use crate::workload::Workload;
+
+/// The names of the senders, and the senders if all are right.
+pub fn senders(
+    scenario: &mut Fields,
+    paths: &Names,
+    workload: Option<&Workload>,
+) -> (Names, Option<Vec<SenderPlan>>) {
+    let mistakes = scenario.mistakes;
+    let list = scenario
+        .require("senders", "senders: { kcp: { kcp: {} } }")
+        .and_then(|node| fields::named(node, "senders", limits::SENDERS, mistakes));
+    let Some(list) = list else { return (Names(None), None) };
+    let names = list.iter().map(|(key, _)| key.name.clone()).collect();
+    let plans: Vec<Option<SenderPlan>> =
+        list.iter().map(|entry| sender(entry, paths, workload, scenario)).collect();
+    (Names(Some(names)), plans.into_iter().collect())
+}
+
+fn sender(
+    (key, node): &(Key, Node),
+    paths: &Names,
+    workload: Option<&Workload>,
+    scenario: &Fields,
+) -> Option<SenderPlan> {
+    let mistakes = scenario.mistakes;
+    let name = fields::name(&key.name, &key.place, mistakes);
+    let mut fields = Fields::of(node, "a sender", &key.place, mistakes)?;
+    let protocol = protocol::exactly_one(&mut fields, PathChoice::Own(paths));
+    fields.finish();
+    let protocol = protocol?;
+    if let Some(workload) = workload {
+        check_message_size(&protocol, workload, key, scenario);
+    }
+    Some(SenderPlan { name: name?, protocol })
+}
+
+fn check_message_size(
+    protocol: &ProtocolSettings,
+    workload: &Workload,
+    key: &Key,
+    scenario: &Fields,
+) {
+    let (request, response) = workload.payload_per_message();
+    let size = request.max(response);
+    match message_limit(protocol) {
+        Some((limit, reason)) if u64::from(size) > limit => {
+            let protocol = protocol.keyword();
+            let mistake = Mistake::MessageTooLarge { protocol, size, limit, reason };
+            scenario.mistakes.push(key.place.clone(), mistake);
+        }
+        _ => {}
+    }
+}
+
+/// The largest message a protocol can carry, and why; `None`: any that a workload can have.
+fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
+    match protocol {
+        ProtocolSettings::Udp(_) => {
+            Some((limits::UDP_MESSAGE.into(), "each has to fit a packet of 1500 bytes"))
+        }
+        ProtocolSettings::Kcp(kcp) => {
+            let segment = u64::from(kcp.mtu.saturating_sub(limits::KCP_OVERHEAD));
+            let length_prefix = 4;
+            let limit = segment * u64::from(limits::KCP_FRAGMENTS) - length_prefix;
+            Some((limit, "ikcp takes at most 127 segments a message, which the mtu makes as large"))
+        }
+        ProtocolSettings::Quic(quic) if quic.mode == QuicMode::Datagram => Some((
+            limits::QUIC_DATAGRAM_MESSAGE.into(),
+            "each has to fit a DATAGRAM frame in a packet of 1200 bytes",
+        )),
+        ProtocolSettings::Replicate(replicate) => message_limit(&replicate.protocol),
+        ProtocolSettings::Quic(_) | ProtocolSettings::Mpquic(_) => None,
+    }
+}

@@ -1,0 +1,57 @@
+//! The limits of a scenario file, all in one place. They are far above what an experiment needs, and low enough that no
+//! file can exhaust the machine; what is past one is a mistake in the file and is reported as such.
+
+use std::time::Duration;
+
+/// Bytes of a scenario, a profile or a table file.
+pub const FILE_BYTES: u64 = 1 << 20;
+/// Mappings and lists inside one another.
+pub const NESTING: usize = 16;
+/// Values of a file, aliases counted each time they are used.
+pub const NODES: usize = 50_000;
+/// `*alias` uses.
+pub const ALIASES: usize = 200;
+/// Mistakes that are printed; the rest is counted.
+pub const PRINTED_MISTAKES: usize = 50;
+
+/// Characters of a name.
+pub const NAME_LENGTH: usize = 48;
+/// Characters of an `about`, a `source` or a file name.
+pub const TEXT_LENGTH: usize = 2000;
+pub const SOURCES: usize = 32;
+
+pub const PATHS: usize = 8;
+pub const SENDERS: usize = 64;
+pub const TIMELINE_ENTRIES: usize = 1000;
+pub const CLAIMS: usize = 256;
+pub const REPEAT: u64 = 1000;
+/// Profiles that are based on one another.
+pub const PROFILE_CHAIN: usize = 8;
+
+pub const DELAY: Duration = Duration::from_secs(3600);
+pub const DURATION: Duration = Duration::from_secs(24 * 3600);
+/// Bits per second.
+pub const LINK_RATE: u64 = 100_000_000_000;
+/// Packets.
+pub const QUEUE: u64 = 1_000_000;
+/// Bytes added to a packet or to a cell, either way.
+pub const OVERHEAD: u64 = 10_000;
+
+/// Messages per second.
+pub const MESSAGE_RATE: f64 = 1_000_000.0;
+/// Bytes.
+pub const MESSAGE_SIZE: std::ops::RangeInclusive<u64> = 16..=65_536;
+/// Messages of a trial that keeps every one of them.
+pub const MESSAGES_KEPT: u64 = 2_000_000;
+/// Messages of a trial that keeps a histogram.
+pub const MESSAGES_COUNTED: u64 = 1_000_000_000;
+
+/// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP headers.
+pub const UDP_MESSAGE: u32 = 1_472;
+/// Bytes of a message that fits a QUIC datagram whatever the path: QUIC promises packets of 1,200 bytes (RFC 9000,
+/// section 14), of which header, authentication tag and frame header take up to 60.
+pub const QUIC_DATAGRAM_MESSAGE: u32 = 1_140;
+/// Segments of one KCP message: ikcp refuses 128 and more (its IKCP_WND_RCV).
+pub const KCP_FRAGMENTS: u32 = 127;
+/// Bytes of KCP's header in each segment.
+pub const KCP_OVERHEAD: u32 = 24;

@@ -1,0 +1,133 @@
+//! Whole runs in virtual time against formulas that know nothing of our code.
+
+mod lab;
+
+use lab::{latencies_ms, messages, plan, quantile, simulate};
+
+/// How many standard deviations a count of independent events may be off: one wrong alarm in 15,000.
+const SIGMAS: f64 = 4.0;
+
+#[test]
+fn netem_seed_vector_drops_the_packets_the_kernel_drops() {
+    let mut vector = plan(
+        "paths: { p: { loss: 10% } }
+workload: { control: { rate: 50/s, size: 100B, duration: 500ms, deadline: 250ms } }
+senders: { udp: { udp: {} } }",
+    );
+    vector.seed = 1;
+    let link_seed = impairlab::engine::Trial { plan: vector.clone().into(), sender: 0, repetition: 0 }
+        .link_seed(impairlab::units::PathId(0), impairlab::units::Direction::Up);
+    assert_ne!(link_seed, 42_424_242, "a plan's seed is not a link's seed");
+    let mut link = impairlab::link::Link::new(&vector.paths[0].up, 42_424_242);
+    let lost = (1..=25).filter(|_| {
+        let packet = impairlab::link::Packet::new(100, ());
+        link.push(impairlab::units::Instant::ZERO, packet) == impairlab::link::Pushed::Lost
+    });
+    assert_eq!(lost.collect::<Vec<_>>(), [5, 12, 24]);
+}
+
+#[test]
+fn two_replicated_udp_paths_lose_the_product() {
+    let plan = plan(
+        "paths: { a: { delay: 40ms, loss: 10% }, b: { delay: 25ms, loss: 20% } }
+workload: { control: { rate: 500/s, size: 100B, duration: 120s, deadline: 250ms } }
+senders:
+  datagrams: { replicate: { paths: [a, b], copy: datagram, udp: {} } }
+  messages: { replicate: { paths: [a, b], copy: message, udp: {} } }",
+    );
+    for recording in simulate(&plan) {
+        let messages = messages(&recording);
+        let count = messages.len() as f64;
+        let lost = messages.iter().filter(|message| message.delivered.is_none()).count() as f64;
+        let (expected, spread) = (count * 0.02, (count * 0.02 * 0.98).sqrt());
+        assert!(
+            (lost - expected).abs() <= SIGMAS * spread,
+            "{}: lost {lost}, expected {expected} ± {spread:.0}",
+            recording.sender
+        );
+    }
+}
+
+#[test]
+fn two_replicated_udp_paths_are_as_fast_as_the_faster_of_both() {
+    let plan = plan(
+        "paths:
+  a: { delay: 40ms, jitter: 10ms, distribution: normal, loss: 10% }
+  b: { delay: 25ms, jitter: 8ms, distribution: normal, loss: 20% }
+workload: { control: { rate: 500/s, size: 100B, duration: 100s, deadline: 250ms } }
+senders:
+  a: { udp: { path: a } }
+  b: { udp: { path: b } }
+  both: { replicate: { paths: [a, b], copy: message, udp: {} } }",
+    );
+    let each: Vec<Vec<f64>> = simulate(&plan).iter().map(latencies_ms).collect();
+    let share = |of: &[f64], within: f64| {
+        of.iter().filter(|latency| **latency <= within).count() as f64 / of.len() as f64
+    };
+    // Dvoretzky-Kiefer-Wolfowitz: no empirical distribution of n samples is further than this from the true one,
+    // but once in 1,000; three are compared.
+    let bound = 3.0 * ((2.0_f64 / 0.001).ln() / (2.0 * each[2].len() as f64)).sqrt();
+    for within in (5..=80).map(f64::from) {
+        let expected = 1.0 - (1.0 - share(&each[0], within)) * (1.0 - share(&each[1], within));
+        let measured = share(&each[2], within);
+        assert!((measured - expected).abs() < bound, "{within} ms: {measured} not {expected}");
+    }
+    assert!(bound < 0.03);
+}
+
+#[test]
+fn an_outage_moves_the_quantiles_of_a_reliable_path_by_what_it_lasts() {
+    let plan = plan(
+        "paths: { p: { delay: 40ms } }
+timeline: [{ at: 20s, path: p, outage: 5s }]
+workload: { control: { rate: 50/s, size: 600B, duration: 60s, deadline: 250ms } }
+senders:
+  kcp: { kcp: { flush-at-once: true } }
+  quic: { quic: { congestion: { fixed-window: 4MiB } } }",
+    );
+    for recording in simulate(&plan) {
+        let latencies = latencies_ms(&recording);
+        assert!(latencies.iter().all(|latency| latency.is_finite()), "nothing is lost");
+        // The first delivery after the outage tells how long the sender itself took to notice that it was over.
+        let noticed_ms = messages(&recording)
+            .iter()
+            .filter_map(|message| message.delivered)
+            .filter(|at| *at >= 25_000_000_000)
+            .min()
+            .map_or(f64::INFINITY, |at| at as f64 / 1e6 - 25_000.0);
+        for share in [0.99, 0.999] {
+            let dark = 5_000.0 - (1.0 - share) * 60_000.0;
+            let measured = quantile(&latencies, share);
+            // Delivered at once when noticed: the bound from below. What the sender needs to catch up comes on top.
+            let at_least = dark + noticed_ms - 20.0;
+            let at_most = dark + noticed_ms + 2_500.0;
+            assert!(
+                (at_least..=at_most).contains(&measured),
+                "{} P{}: {measured} ms, not within {at_least} and {at_most}",
+                recording.sender,
+                share * 100.0
+            );
+        }
+    }
+}
+
+#[test]
+fn rate_spaces_packets_by_their_length_and_the_queue_holds_what_it_is_told() {
+    // 1,000 messages a second of 600 B into 1 Mbit/s: 642 B with all headers take 5.136 ms each.
+    let plan = plan(
+        "paths: { p: { rate: 1Mbit/s, queue: 20 } }
+workload: { control: { rate: 1000/s, size: 600B, duration: 2s, deadline: 250ms } }
+senders: { udp: { udp: {} } }",
+    );
+    let recordings = simulate(&plan);
+    let mut arrivals: Vec<u64> =
+        messages(&recordings[0]).iter().filter_map(|message| message.delivered).collect();
+    arrivals.sort_unstable();
+    assert!(arrivals.windows(2).all(|pair| pair[1] - pair[0] == 5_136_000), "{arrivals:?}");
+    // Sent within 2 s, and the 20 that the queue held at the end.
+    let served = 2_000_000_000_u64.div_euclid(5_136_000);
+    assert!((served..=served + 21).contains(&(arrivals.len() as u64)), "{}", arrivals.len());
+    let wire = recordings[0].wire[0].up;
+    assert_eq!(wire.offered.packets, 2000);
+    assert_eq!(wire.overflowed + wire.delivered, 2000);
+}

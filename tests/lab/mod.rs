@@ -1,0 +1,64 @@
+//! What the whole-run tests share: a scenario as text, run in virtual time.
+
+#![expect(dead_code, reason = "each test binary uses a part of it")]
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use impairlab::engine::sim::Sim;
+use impairlab::engine::{Engine, Trial};
+use impairlab::recording::{Message, Messages, Recording};
+use impairlab::scenario::plan::Plan;
+use impairlab::scenario::{self};
+
+/// A plan from YAML without its `version` and `name`.
+pub fn plan(yaml: &str) -> Plan {
+    let text = format!("version: 1\nname: test\n{yaml}");
+    scenario::load_str(Path::new("test.yaml"), &text).unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+/// Every trial of a plan on `sim`, in order.
+pub fn simulate(plan: &Plan) -> Vec<Recording> {
+    let plan = Arc::new(plan.clone());
+    let mut recordings = Vec::new();
+    for repetition in 0..plan.repeat {
+        for sender in 0..plan.senders.len() {
+            let trial = Trial { plan: plan.clone(), sender, repetition };
+            let recording = Sim.run(&trial, &mut |_| ControlFlow::Continue(()));
+            recordings.push(recording.expect("the trial runs"));
+        }
+    }
+    recordings
+}
+
+pub fn messages(recording: &Recording) -> &[Message] {
+    match &recording.messages {
+        Messages::Each(messages) => messages,
+        Messages::Histogram(_) => panic!("this trial keeps its messages"),
+    }
+}
+
+/// Latencies in milliseconds in the order of sending; infinite for lost messages.
+pub fn latencies_ms(recording: &Recording) -> Vec<f64> {
+    let latency = |message: &Message| {
+        let delivered = message.delivered.map_or(f64::INFINITY, |at| at as f64);
+        (delivered - message.scheduled as f64) / 1e6
+    };
+    messages(recording).iter().map(latency).collect()
+}
+
+/// The smallest value that at least this share of all does not exceed.
+pub fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted[rank.max(1) - 1]
+}
+
+/// Bytes on the wire, both directions, for each byte of payload.
+pub fn amplification(recording: &Recording) -> f64 {
+    let bytes: u64 = recording.wire.iter().map(|w| w.up.offered.bytes + w.down.offered.bytes).sum();
+    let (up, down) = recording.workload.payload_per_message();
+    bytes as f64 / (messages(recording).len() as f64 * f64::from(up + down))
+}
