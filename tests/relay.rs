@@ -67,7 +67,8 @@ fn an_outage_takes_what_was_sent_in_it_and_nothing_else() {
     namespaces_or_skip!();
     let (from, until) = (Duration::from_millis(502), Duration::from_millis(1002));
     let mut dark = delayed(40);
-    dark.loss = Loss::Random(Correlated { probability: Probability::ALWAYS, ..Correlated::default() });
+    dark.loss =
+        Loss::Random(Correlated { probability: Probability::ALWAYS, ..Correlated::default() });
     let change = |at, profile| Change { at, path: PATH, direction: Direction::Up, profile };
     let mut trial = trial(delayed(40), LinkProfile::default());
     let plan = std::sync::Arc::make_mut(&mut trial.plan);
@@ -76,9 +77,10 @@ fn an_outage_takes_what_was_sent_in_it_and_nothing_else() {
     let recording = run(&trial);
 
     let outage = from.as_nanos() as u64..until.as_nanos() as u64;
-    let sent_in_it = messages(&recording).iter().enumerate().filter(|(_, message)| {
-        message.sent.is_some_and(|sent| outage.contains(&sent))
-    });
+    let sent_in_it = messages(&recording)
+        .iter()
+        .enumerate()
+        .filter(|(_, message)| message.sent.is_some_and(|sent| outage.contains(&sent)));
     let expected: BTreeSet<_> = sent_in_it.map(|(id, _)| id).collect();
     assert!(expected.len() > 50, "{expected:?}");
     assert_eq!(lost(&recording), expected);
@@ -171,7 +173,8 @@ fn the_network_of_the_host_stays_as_it_was() {
 fn two_paths_do_not_touch_each_other() {
     namespaces_or_skip!();
     let mut dark = delayed(5);
-    dark.loss = Loss::Random(Correlated { probability: Probability::ALWAYS, ..Correlated::default() });
+    dark.loss =
+        Loss::Random(Correlated { probability: Probability::ALWAYS, ..Correlated::default() });
     let trial = relay_trials::second_path(delayed(5), dark);
     let recording = run(&trial);
     assert_eq!(lost(&recording), BTreeSet::new());

@@ -197,9 +197,8 @@ impl<'a> Conductor<'a> {
 impl Endpoints {
     /// An endpoint that ends before it is told to has panicked.
     fn check(&self, trial: &Trial) -> Result<(), EngineError> {
-        let ended = |thread: &Option<JoinHandle<_>>| {
-            thread.as_ref().is_some_and(JoinHandle::is_finished)
-        };
+        let ended =
+            |thread: &Option<JoinHandle<_>>| thread.as_ref().is_some_and(JoinHandle::is_finished);
         if ended(&self.vehicle) || ended(&self.cloud) {
             return Err(EngineError::Crashed { sender: trial.sender().name.clone() });
         }

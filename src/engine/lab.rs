@@ -5,7 +5,9 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use netns::{Address, End, MacAddress, Namespace, NamespaceError, NetlinkError, Topology};
+use netns::{
+    Address, End, MacAddress, Namespace, NamespaceError, NetlinkError, OffloadError, Topology,
+};
 use thiserror::Error;
 
 use super::packet_socket::PacketSocket;
@@ -18,6 +20,8 @@ pub enum LabError {
     Namespace(#[from] NamespaceError),
     #[error("cannot lay the links of the trial: {0}")]
     Links(#[from] NetlinkError),
+    #[error(transparent)]
+    Offloads(#[from] OffloadError),
     #[error("cannot open the {socket} socket of path {path}: {source}")]
     Socket { socket: &'static str, path: usize, source: io::Error },
 }
@@ -42,11 +46,8 @@ struct Wire {
 impl Lab {
     /// `paths` is at most 255, as a `PathId` is.
     pub fn build(paths: u8) -> Result<Self, LabError> {
-        let [vehicle, middle, cloud] = [
-            Namespace::new("vehicle")?,
-            Namespace::new("middle")?,
-            Namespace::new("cloud")?,
-        ];
+        let [vehicle, middle, cloud] =
+            [Namespace::new("vehicle")?, Namespace::new("middle")?, Namespace::new("cloud")?];
         let mut lab = Self { vehicle, middle, cloud, wires: Vec::new() };
         let mut topology = Topology::new();
         for path in 0..paths {
@@ -54,7 +55,19 @@ impl Lab {
             lab.wires.push(wire);
         }
         topology.build()?;
+        (0..paths).try_for_each(|path| lab.switch_offloads_off(path))?;
         Ok(lab)
+    }
+
+    /// So that what passes the middle is whole packets with whole checksums.
+    fn switch_offloads_off(&self, path: u8) -> Result<(), OffloadError> {
+        let ends = [
+            (&self.vehicle, format!("p{path}")),
+            (&self.middle, format!("v{path}")),
+            (&self.middle, format!("c{path}")),
+            (&self.cloud, format!("p{path}")),
+        ];
+        ends.iter().try_for_each(|(namespace, link)| namespace.set_offloads(link, false))
     }
 
     fn lay(&self, path: u8, topology: &mut Topology) -> Wire {

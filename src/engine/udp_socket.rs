@@ -31,12 +31,7 @@ impl PathSocket {
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         setsockopt(&socket, RxqOvfl, &1)?;
         // A datagram too long for the path is refused rather than cut into fragments, of which a link knows nothing.
-        set_option(
-            socket.as_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_MTU_DISCOVER,
-            libc::IP_PMTUDISC_DO,
-        )?;
+        set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)?;
         enlarge(&socket, RcvBufForce, sockopt::RcvBuf)?;
         enlarge(&socket, SndBufForce, sockopt::SndBuf)?;
         Ok(Self { socket: UdpSocket::from(socket), ecn: Ecn::NotCapable })

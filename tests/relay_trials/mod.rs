@@ -56,8 +56,7 @@ pub fn second_path(first: LinkProfile, second: LinkProfile) -> Trial {
         copy: Copy::Message,
         protocol: Box::new(ProtocolSettings::Udp(UdpSettings { path: PATH })),
     };
-    let paths =
-        vec![path("first", first.clone(), first), path("second", second.clone(), second)];
+    let paths = vec![path("first", first.clone(), first), path("second", second.clone(), second)];
     of(ProtocolSettings::Replicate(settings), Workload::Control(periodic()), paths)
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags};
 
 use super::one_way::OneWay;
+use crate::engine::Trial;
 use crate::engine::agreement::Agreement;
 use crate::engine::fidelity::{Damage, Lateness, STALL, Stalls};
 use crate::engine::frame::{Frame, Unfit};
@@ -16,7 +17,6 @@ use crate::engine::packet_socket::PacketSocket;
 use crate::engine::real_clock::{self, RealtimeOffset};
 use crate::engine::syscalls::{BATCH, ReceiveBatch};
 use crate::engine::waiter::{Priority, Waiter};
-use crate::engine::Trial;
 use crate::recording::{PathWire, WireCount};
 use crate::units::{Direction, Instant, PathId};
 
@@ -75,10 +75,8 @@ impl Middle {
         agreement: Arc<Agreement>,
     ) -> Self {
         let path = |((vehicle, cloud), id)| {
-            let lane = |entry, direction| Lane {
-                entry,
-                link: OneWay::new(trial, PathId(id), direction),
-            };
+            let lane =
+                |entry, direction| Lane { entry, link: OneWay::new(trial, PathId(id), direction) };
             Path { up: lane(vehicle, Direction::Up), down: lane(cloud, Direction::Down) }
         };
         Self {
