@@ -5,8 +5,8 @@
 //! ```text
 //! commands   what each subcommand does
 //! report     recordings → table, charts, JSON, CSV            sees recordings only
-//! statistics quantiles and their intervals                    pure
 //! recording  the facts of one trial, and their summary        pure, but for reading and writing its format
+//! statistics quantiles and their intervals                    pure
 //! engine     runs one trial: sim (virtual time), relay (namespaces, real time)
 //! scenario   a YAML file → a Plan                             pure, but for reading the files
 //! timeline   every change of every path, sorted               pure

@@ -16,6 +16,7 @@ use crate::units::{Direction, PathId};
 mod agreement;
 mod conductor;
 mod endpoint;
+pub mod environment;
 mod error;
 mod fidelity;
 mod frame;

@@ -1,4 +1,5 @@
-//! Whether something that has a probability happens to this packet. Used for loss, duplication and corruption.
+//! Whether something that has a probability happens to this packet. Used for loss, duplication and
+//! corruption.
 
 use super::profile::Correlated;
 use super::rng::{Correlation, Random, Taus113};

@@ -1,4 +1,5 @@
-//! Corruption: which bit of a frame flips. The engine flips it, since only the engine has the bytes.
+//! Corruption: which bit of a frame flips. The engine flips it, since only the engine has the
+//! bytes.
 
 use super::packet::BitFlip;
 use super::rng::Random;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counters {
     pub offered: Tally,
-    /// By the loss model. A packet that is duplicated and lost at once counts as both: one of its two copies goes on.
+    /// By the loss model. A packet that is duplicated and lost at once counts as both: one of its
+    /// two copies goes on.
     pub lost: Tally,
     /// Found the queue full.
     pub overflowed: Tally,
@@ -20,7 +21,8 @@ pub struct Counters {
     pub marked: Tally,
     /// Handed out by `pop`.
     pub delivered: Tally,
-    /// Of those delivered, the ones that came after a packet which had entered later (RFC 4737, section 3.3).
+    /// Of those delivered, the ones that came after a packet which had entered later (RFC 4737,
+    /// section 3.3).
     pub reordered: Tally,
 }
 

@@ -21,7 +21,8 @@ impl Delay {
         }
     }
 
-    /// In ns. Jitter that exceeds the delay makes it negative: the packet then sorts before those due now.
+    /// In ns. Jitter that exceeds the delay makes it negative: the packet then sorts before those
+    /// due now.
     #[inline]
     pub fn draw(&mut self, seeded: &mut Taus113) -> i64 {
         self.spread.draw(|| self.correlation.draw(seeded))
@@ -32,7 +33,8 @@ impl Delay {
 #[derive(Debug, Clone)]
 pub(super) struct Spread {
     mean_ns: i64,
-    /// Half the width of the uniform distribution; the unit of a table. netem caps it at 2³¹ − 1 ns.
+    /// Half the width of the uniform distribution; the unit of a table. netem caps it at 2³¹ − 1
+    /// ns.
     sigma_ns: i32,
     /// Samples in units of sigma / [`SCALE`]; `None`: uniform.
     table: Option<Arc<[i16]>>,

@@ -1,7 +1,7 @@
-//! The tables behind `normal`, `pareto` and `paretonormal` jitter, computed once, when first used. Each holds the
-//! quantiles of its distribution at (i + ½) / 4096 in units of jitter / 8192, so that a uniform draw of an index is
-//! a draw from the distribution. Sixteen bits reach ±4 jitters, and what lies beyond is clipped there, as in
-//! iproute2's tables.
+//! The tables behind `normal`, `pareto` and `paretonormal` jitter, computed once, when first used.
+//! Each holds the quantiles of its distribution at (i + ½) / 4096 in units of jitter / 8192, so
+//! that a uniform draw of an index is a draw from the distribution. Sixteen bits reach ±4 jitters,
+//! and what lies beyond is clipped there, as in iproute2's tables.
 
 use std::f64::consts::PI;
 use std::sync::{Arc, LazyLock};
@@ -48,7 +48,8 @@ fn normal_quantiles() -> impl Iterator<Item = f64> {
     lower.into_iter().chain(upper)
 }
 
-/// Newton's method from a quantile below the one sought: Φ is concave there, so that it never overshoots.
+/// Newton's method from a quantile below the one sought: Φ is concave there, so that it never
+/// overshoots.
 fn normal_quantile_from(mut x: f64, probability: f64) -> f64 {
     const STEPS: usize = 20;
     for _ in 0..STEPS {
@@ -61,8 +62,8 @@ fn normal_density(x: f64) -> f64 {
     (-x * x / 2.0).exp() / (2.0 * PI).sqrt()
 }
 
-/// Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/15 + …), for x of at most 5 (Marsaglia, "Evaluating the normal distribution",
-/// Journal of Statistical Software 11, 2004).
+/// Φ(x) = ½ + φ(x)·(x + x³/3 + x⁵/15 + …), for x of at most 5 (Marsaglia, "Evaluating the normal
+/// distribution", Journal of Statistical Software 11, 2004).
 fn normal_cdf(x: f64) -> f64 {
     const TERMS: usize = 100;
     let mut term = x;
@@ -74,14 +75,16 @@ fn normal_cdf(x: f64) -> f64 {
     0.5 + normal_density(x) * sum
 }
 
-/// Shape 3 from 1 up, less its mean of 1½, over its *variance* of ¾: NIST Net's formula, which iproute2 kept. Half of
-/// what it yields lies below the mean by a little and the rest above it by much.
+/// Shape 3 from 1 up, less its mean of 1½, over its *variance* of ¾: NIST Net's formula, which
+/// iproute2 kept. Half of what it yields lies below the mean by a little and the rest above it by
+/// much.
 fn pareto_quantiles() -> impl Iterator<Item = f64> {
     const SHAPE: f64 = 3.0;
     probabilities().map(|p| ((1.0 - p).powf(-1.0 / SHAPE) - 1.5) * 4.0 / 3.0)
 }
 
-/// A quarter of the normal quantile and three quarters of the (clipped) Pareto quantile, as NIST Net mixes them.
+/// A quarter of the normal quantile and three quarters of the (clipped) Pareto quantile, as NIST
+/// Net mixes them.
 fn pareto_normal_quantiles() -> impl Iterator<Item = f64> {
     let limit = f64::from(i16::MAX) / SCALE as f64;
     normal_quantiles()
@@ -126,7 +129,8 @@ mod tests {
         }
     }
 
-    /// E[min(X, c)] and E[min(X, c)²] of a Pareto variable of shape 3 that is clipped at c = 4 · ¾ + 1½.
+    /// E[min(X, c)] and E[min(X, c)²] of a Pareto variable of shape 3 that is clipped at c = 4 · ¾
+    /// + 1½.
     #[test]
     fn pareto_has_the_moments_of_its_clipped_closed_form() {
         let c: f64 = 4.5;

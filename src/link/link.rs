@@ -1,5 +1,5 @@
-//! What happens to a packet, step by step, in the order of the kernel's `net/sched/sch_netem.c`: the order of the
-//! draws is part of the meaning, since it decides which packet meets which number.
+//! What happens to a packet, step by step, in the order of the kernel's `net/sched/sch_netem.c`:
+//! the order of the draws is part of the meaning, since it decides which packet meets which number.
 
 use std::collections::VecDeque;
 
@@ -19,10 +19,12 @@ use crate::units::Instant;
 
 /// One direction of one path.
 ///
-/// The link runs its own timers at their exact instants, inside of `push`, `pop` and `set_profile`, and before what
-/// they are called for. So packets fare the same however late or often `pop` is called, and only the caller is late.
+/// The link runs its own timers at their exact instants, inside of `push`, `pop` and `set_profile`,
+/// and before what they are called for. So packets fare the same however late or often `pop` is
+/// called, and only the caller is late.
 ///
-/// `now` should not go back. A `push` may still lie a little before an earlier `pop`, as a receive timestamp does.
+/// `now` should not go back. A `push` may still lie a little before an earlier `pop`, as a receive
+/// timestamp does.
 #[derive(Debug, Clone)]
 pub struct Link<T> {
     effects: Effects,
@@ -64,9 +66,10 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// From now on, this profile. Packets already on the link keep the time they were given; the generator goes on
-    /// from where it is. As with a `tc qdisc replace` that spells out every setting, loss models return to their
-    /// good state, correlated draws, the reorder gap and slots start afresh.
+    /// From now on, this profile. Packets already on the link keep the time they were given; the
+    /// generator goes on from where it is. As with a `tc qdisc replace` that spells out every
+    /// setting, loss models return to their good state, correlated draws, the reorder gap and slots
+    /// start afresh.
     pub fn set_profile(&mut self, now: Instant, profile: &LinkProfile) {
         let now = nanos(now);
         self.run_timers_until(now);
@@ -85,7 +88,8 @@ impl<T: Clone> Link<T> {
         pushed
     }
 
-    /// The next packet that has left by now, in the order of leaving. To be called until there is none.
+    /// The next packet that has left by now, in the order of leaving. To be called until there is
+    /// none.
     pub fn pop(&mut self, now: Instant) -> Option<Departed<T>> {
         let now = nanos(now);
         self.run_timers_until(now);
@@ -102,8 +106,9 @@ impl<T: Clone> Link<T> {
         Some(Departed { due: instant(left_at), packet: entry.packet })
     }
 
-    /// When to call `pop` next: the exact instant, which is not after `now` if a packet has left already. Slots may
-    /// put it off once more when it comes. `None`: nothing will leave before something else is pushed.
+    /// When to call `pop` next: the exact instant, which is not after `now` if a packet has left
+    /// already. Slots may put it off once more when it comes. `None`: nothing will leave before
+    /// something else is pushed.
     pub fn next_wakeup(&self) -> Option<Instant> {
         match self.left.front() {
             Some((left_at, _)) => Some(instant(*left_at)),
@@ -205,8 +210,8 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// When the last packet that is still here will have been sent. A `push` from before the last `pop` also waits
-    /// for what has left since.
+    /// When the last packet that is still here will have been sent. A `push` from before the last
+    /// `pop` also waits for what has left since.
     fn link_is_free(&self, now: i64) -> Option<i64> {
         let ahead = self.ahead.first().map(|entry| entry.due);
         let left_since = (self.last_left > now).then_some(self.last_left);

@@ -1,9 +1,10 @@
-//! The loss models: independent or correlated, Gilbert-Elliott, and netem's four states (Salsano, Ludovici,
-//! Ordine: "Definition of a general and intuitive loss model for packet networks", 2009). A new model is a variant
-//! here and one in the profile.
+//! The loss models: independent or correlated, Gilbert-Elliott, and netem's four states (Salsano,
+//! Ludovici, Ordine: "Definition of a general and intuitive loss model for packet networks", 2009).
+//! A new model is a variant here and one in the profile.
 //!
-//! Correlation is no way to model bursts: it narrows the draws around their mean, so that few of them reach a low
-//! threshold (10 % at a correlation of 25 % loses about 1.8 %). Gilbert-Elliott keeps the rate it is given.
+//! Correlation is no way to model bursts: it narrows the draws around their mean, so that few of
+//! them reach a low threshold (10 % at a correlation of 25 % loses about 1.8 %). Gilbert-Elliott
+//! keeps the rate it is given.
 
 use super::chance::Chance;
 use super::profile;

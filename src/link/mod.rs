@@ -13,8 +13,8 @@
 //! rng           the generator all draws come from
 //! ```
 //!
-//! No I/O and no clock: time and seed come in as arguments, so that the same packets at the same instants always
-//! meet the same fate.
+//! No I/O and no clock: time and seed come in as arguments, so that the same packets at the same
+//! instants always meet the same fate.
 
 mod chance;
 mod corrupt;

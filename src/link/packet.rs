@@ -1,5 +1,5 @@
-//! What goes into a link and what comes out of it. The payload is the engine's own: a link looks only at the length
-//! and at whether the packet may be marked.
+//! What goes into a link and what comes out of it. The payload is the engine's own: a link looks
+//! only at the length and at whether the packet may be marked.
 
 use crate::units::Instant;
 

@@ -1,7 +1,8 @@
-//! The delay line: packets in the order in which they are to leave, those of one instant in order of arrival.
+//! The delay line: packets in the order in which they are to leave, those of one instant in order
+//! of arrival.
 //!
-//! Most packets leave after all that are there, so they go to the end of a plain queue; only those that jitter sends
-//! past another one pay for a heap.
+//! Most packets leave after all that are there, so they go to the end of a plain queue; only those
+//! that jitter sends past another one pay for a heap.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};

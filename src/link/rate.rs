@@ -1,5 +1,5 @@
-//! Rate: how long a packet occupies the link. netem serializes after the delay, so that the first packet of an idle
-//! link arrives `delay + length / rate` after it was sent.
+//! Rate: how long a packet occupies the link. netem serializes after the delay, so that the first
+//! packet of an idle link arrives `delay + length / rate` after it was sent.
 
 use super::profile::RateLimit;
 
@@ -31,8 +31,8 @@ impl Rate {
         i64::try_from(ns).unwrap_or(i64::MAX)
     }
 
-    /// With the overhead of the packet, then in whole cells with theirs. An overhead below zero can cost a packet
-    /// all of its bytes, but not more (the kernel's sum would wrap).
+    /// With the overhead of the packet, then in whole cells with theirs. An overhead below zero can
+    /// cost a packet all of its bytes, but not more (the kernel's sum would wrap).
     fn bytes_on_the_wire(&self, length: u32) -> i64 {
         let bytes = (i64::from(length) + self.packet_overhead).max(0);
         if self.cell_size == 0 {

@@ -1,4 +1,5 @@
-//! Reordering by gap: of the packets after every `gap` − 1, those that the draw picks go ahead of the queue.
+//! Reordering by gap: of the packets after every `gap` − 1, those that the draw picks go ahead of
+//! the queue.
 
 use super::profile;
 use super::rng::{Correlation, Random, Taus113};
@@ -53,7 +54,8 @@ mod tests {
         assert_eq!(ahead(1, 1.0, 3), [1, 2, 3]);
     }
 
-    /// After the gap each packet is tried until one goes: on average gap − 1 + 1 / p from one to the next.
+    /// After the gap each packet is tried until one goes: on average gap − 1 + 1 / p from one to
+    /// the next.
     #[test]
     fn likely_reordering_waits_for_the_draw() {
         let packets = 100_000;

@@ -1,6 +1,9 @@
-//! The random numbers of a link: L'Ecuyer's combined Tausworthe generator of period 2¹¹³ ("Tables of maximally
-//! equidistributed combined LFSR generators", Mathematics of Computation 68, 1999), which the kernel's netem and
-//! GSL's `taus113` use too. A link with the seed of a netem therefore draws the same numbers.
+//! The random numbers of a link: L'Ecuyer's combined Tausworthe generator of period 2¹¹³ ("Tables
+//! of maximally equidistributed combined LFSR generators", Mathematics of Computation 68, 1999),
+//! which the kernel's netem and GSL's `taus113` use too. A link with the seed of a netem therefore
+//! draws the same numbers.
+
+use crate::units::Probability;
 
 /// Not for secrets: every number follows from the seed.
 #[derive(Debug, Clone)]
@@ -12,8 +15,8 @@ pub(super) struct Taus113 {
 const MINIMA: [u32; 4] = [2, 8, 16, 128];
 
 impl Taus113 {
-    /// Seeds as the kernel's `prandom_seed_state` does: 64 bits folded into 32, all four components alike, no
-    /// numbers thrown away.
+    /// Seeds as the kernel's `prandom_seed_state` does: 64 bits folded into 32, all four components
+    /// alike, no numbers thrown away.
     pub fn new(seed: u64) -> Self {
         let folded = ((seed >> 32) ^ (seed << 10) ^ seed) as u32;
         Self::from_components([folded; 4])
@@ -40,8 +43,8 @@ impl Taus113 {
         self.components.iter().fold(0, |all, component| all ^ component)
     }
 
-    /// Evenly from 0 to `bound` − 1, by multiplication (Lemire 2019), without the rejection that would make the
-    /// number of draws depend on their values: off by at most `bound` / 2³².
+    /// Evenly from 0 to `bound` − 1, by multiplication (Lemire 2019), without the rejection that
+    /// would make the number of draws depend on their values: off by at most `bound` / 2³².
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u64::from(self.draw()) * u64::from(bound)) >> 32) as u32
     }
@@ -49,10 +52,10 @@ impl Taus113 {
 
 /// The generators of one link.
 ///
-/// netem's seed governs loss, duplication, reordering and delay, and whether a packet is corrupted. What netem takes
-/// from the kernel's own entropy instead (where a bit flips, when a uniform slot opens, what the first correlated
-/// draw leans on) comes from a second generator here: so a link is reproducible to the last bit and still meets
-/// netem draw for draw.
+/// netem's seed governs loss, duplication, reordering and delay, and whether a packet is corrupted.
+/// What netem takes from the kernel's own entropy instead (where a bit flips, when a uniform slot
+/// opens, what the first correlated draw leans on) comes from a second generator here: so a link is
+/// reproducible to the last bit and still meets netem draw for draw.
 #[derive(Debug, Clone)]
 pub(super) struct Random {
     pub seeded: Taus113,
@@ -61,7 +64,7 @@ pub(super) struct Random {
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        /// Any other number gives another stream; this one is 2⁶⁴ / φ.
+        // Any odd number gives another stream; this one is 2⁶⁴ / φ.
         const APART: u64 = 0x9e37_79b9_7f4a_7c15;
         Self { seeded: Taus113::new(seed), entropy: Taus113::new(seed.wrapping_mul(APART) ^ APART) }
     }
@@ -76,7 +79,7 @@ pub(super) struct Correlation {
 }
 
 impl Correlation {
-    pub fn new(correlation: crate::units::Probability, random: &mut Random) -> Self {
+    pub fn new(correlation: Probability, random: &mut Random) -> Self {
         Self { rho: correlation.as_u32(), last: random.entropy.draw() }
     }
 
@@ -96,7 +99,6 @@ impl Correlation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Probability;
 
     /// GSL's seeding of `taus113`: a linear congruential generator, then ten numbers thrown away.
     fn seeded_as_gsl(seed: u32) -> Taus113 {

@@ -1,6 +1,6 @@
-//! Slots: the link opens at certain instants only, each time for so many packets and bytes, as a scheduled radio
-//! link does. A slot that was not used up stays open until a packet finds it to have begun before the packet itself
-//! was due: then the next slot is drawn, from that moment on.
+//! Slots: the link opens at certain instants only, each time for so many packets and bytes, as a
+//! scheduled radio link does. A slot that was not used up stays open until a packet finds it to
+//! have begun before the packet itself was due: then the next slot is drawn, from that moment on.
 
 use std::time::Duration;
 
@@ -31,7 +31,8 @@ enum Spacing {
 }
 
 impl Slots {
-    /// The first slot opens at once. `None` if slots have no spacing: the link is then always open, as netem's is.
+    /// The first slot opens at once. `None` if slots have no spacing: the link is then always open,
+    /// as netem's is.
     pub fn new(now: i64, settings: &Slot) -> Option<Self> {
         let spacing = Spacing::new(&settings.spacing)?;
         let budget = Budget::new(settings);
@@ -87,7 +88,8 @@ impl Spacing {
                 let width_ns = ns(max.saturating_sub(*min)).unsigned_abs();
                 (!max.is_zero()).then_some(Spacing::Between { min_ns: ns(*min), width_ns })
             }
-            // netem would take slots without jitter for no slots at all; here they are evenly spaced.
+            // netem would take slots without jitter for no slots at all; here they are evenly
+            // spaced.
             SlotSpacing::Distributed { delay, jitter, distribution } => {
                 let none = delay.is_zero() && jitter.is_zero();
                 (!none).then(|| Spacing::Distributed(Spread::new(*delay, *jitter, distribution)))

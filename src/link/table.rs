@@ -1,5 +1,6 @@
-//! Reads a distribution from the text of a `.dist` file, the format of iproute2's `/usr/lib/tc`: numbers with white
-//! space between them, in units of jitter / 8192, and `#` before a comment. Reading the file is the caller's.
+//! Reads a distribution from the text of a `.dist` file, the format of iproute2's `/usr/lib/tc`:
+//! numbers with white space between them, in units of jitter / 8192, and `#` before a comment.
+//! Reading the file is the caller's.
 
 use std::sync::Arc;
 

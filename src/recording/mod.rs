@@ -1,8 +1,23 @@
 //! The facts of one trial, as they were measured: what `report` and every later comparison is computed from.
 
+mod columns;
+mod environment;
+pub mod file;
+pub mod format;
+mod gap;
 mod log;
+mod messages;
+mod recovery;
+#[cfg(test)]
+pub(crate) mod sample;
+mod summary;
+mod wire;
 
+pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
+pub use recovery::Recovery;
+pub use summary::{Figure, OutageFigures, RunGap, Summary};
+pub use wire::{Amplification, HandshakeCost};
 
 use std::time::Duration;
 
@@ -67,7 +82,7 @@ pub struct Handshake {
 #[serde(rename_all = "lowercase")]
 pub enum Messages {
     /// In the order they were scheduled.
-    Each(Vec<Message>),
+    Each(#[serde(with = "columns")] Vec<Message>),
     Histogram(MessageHistogram),
 }
 

@@ -111,7 +111,8 @@ fn four_states_may_leave_the_gap_for_certain() {
     assert!(losses.iter().enumerate().all(|(i, &lost)| lost == (i % 2 == 0)));
 }
 
-/// netem takes one draw a packet for random loss and four states, two for Gilbert-Elliott, and none without loss.
+/// netem takes one draw a packet for random loss and four states, two for Gilbert-Elliott, and none
+/// without loss.
 #[test]
 fn each_model_takes_its_number_of_draws() {
     let chain = [p(0.1), p(0.2), p(0.3), p(0.4)];

@@ -145,7 +145,8 @@ fn duplicated_and_lost_sends_one() {
     assert_eq!((link.counters().lost.packets, link.counters().duplicated.packets), (1, 1));
 }
 
-/// The copy enters between the check of the limit and the packet itself, which then exceeds it by one.
+/// The copy enters between the check of the limit and the packet itself, which then exceeds it by
+/// one.
 #[test]
 fn a_duplicate_may_exceed_the_limit_by_one() {
     let profile = LinkProfile { duplicate: always(), limit: 1, ..delayed(MS) };
@@ -292,7 +293,8 @@ fn order_is_kept_across_a_new_profile() {
     assert_eq!(dues(&departed), [at(40 * MS), at(40 * MS)]);
 }
 
-/// The draws go on from where they are: a change of delay alone leaves every loss where it would have been.
+/// The draws go on from where they are: a change of delay alone leaves every loss where it would
+/// have been.
 #[test]
 fn a_new_profile_goes_on_with_the_same_draws() {
     let lossy = |delay| LinkProfile { loss: Loss::Random(certain(0.3)), ..delayed(delay) };

@@ -1,5 +1,5 @@
-//! Random profiles, random packets and changes of profile on the way: the link and the reference must agree on
-//! every packet, to the nanosecond and to the bit, however the link is polled.
+//! Random profiles, random packets and changes of profile on the way: the link and the reference
+//! must agree on every packet, to the nanosecond and to the bit, however the link is polled.
 
 use std::sync::Arc;
 use std::time::Duration;

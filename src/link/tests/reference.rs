@@ -1,6 +1,6 @@
-//! A second model of netem, slow and plain, written from the description of its behaviour and sharing nothing with
-//! the link but the types at its ends and the stream that stands for the kernel's entropy. One list, searched from
-//! end to end each time; one function a kernel event.
+//! A second model of netem, slow and plain, written from the description of its behaviour and
+//! sharing nothing with the link but the types at its ends and the stream that stands for the
+//! kernel's entropy. One list, searched from end to end each time; one function a kernel event.
 
 use std::time::Duration;
 

@@ -1,0 +1,72 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::recording::{Fidelity, Message, Messages, sample};
+
+#[test]
+fn equal_recordings_give_equal_bytes_that_read_back_the_same() {
+    let recording = sample::recording("kcp", 0);
+    let bytes = encode(&recording);
+    assert_eq!(bytes, encode(&recording.clone()));
+    assert_eq!(decode(&bytes).unwrap(), recording);
+}
+
+#[test]
+fn a_message_takes_a_few_bytes() {
+    let recording = sample::recording("kcp", 0);
+    let each = encode(&recording).len() as u64 / recording.messages.scheduled();
+    assert!(each < 30, "{each} bytes a message");
+}
+
+#[test]
+fn every_refusal_says_what_is_wrong() {
+    let good = String::from_utf8(encode(&sample::recording("kcp", 0))).unwrap();
+    let said = |text: &str| decode(text.as_bytes()).unwrap_err().to_string();
+    insta::assert_snapshot!(said(&good.replacen("\"format\":1", "\"format\":2", 1)), @"a recording of format 2, but this impairlab reads format 1: use the version of impairlab that wrote it");
+    insta::assert_snapshot!(said("{}"), @"not a recording: missing field `format` at line 1 column 2");
+    insta::assert_snapshot!(said("a photo"), @"not a recording: expected value at line 1 column 1");
+    insta::assert_snapshot!(said(&good[..good.len() / 2]).split(" at line").next().unwrap(), @"not a recording: EOF while parsing a list");
+    insta::assert_snapshot!(said(&good.replacen("\"seed\"", "\"weed\"", 1)).split(" at line").next().unwrap(), @"damaged: missing field `seed`");
+    insta::assert_snapshot!(said(&good.replacen("\"latency\":[", "\"latency\":[1,", 1)).split(" at line").next().unwrap(), @"damaged: the columns of the messages differ in length");
+}
+
+#[test]
+fn a_file_is_written_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kcp-0.json");
+    let recording = sample::recording("kcp", 0);
+    write(&path, &recording).unwrap();
+    assert_eq!(read(&path).unwrap(), recording);
+    let missing = read(&folder.path().join("none.json")).unwrap_err();
+    assert!(missing.to_string().ends_with("none.json: No such file or directory (os error 2)"));
+}
+
+prop_compose! {
+    fn any_messages()(mut rows in prop::collection::vec(any::<(u64, Option<u64>, Option<u64>)>(), 0..50)) -> Vec<Message> {
+        rows.iter_mut().for_each(|row| row.0 >>= 1);
+        rows.sort_unstable();
+        let message = |(scheduled, sent, delivered)| Message { scheduled, sent, delivered };
+        rows.into_iter().map(message).collect()
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_messages_come_back_exactly(messages in any_messages(), lateness in any::<f64>()) {
+        prop_assume!(lateness.is_finite());
+        let mut recording = sample::recording("kcp", 0);
+        recording.messages = Messages::Each(messages);
+        recording.fidelity = Some(Fidelity { lateness_p50_us: lateness, ..sample::fidelity() });
+        prop_assert_eq!(decode(&encode(&recording)).unwrap(), recording);
+    }
+
+    #[test]
+    fn garbage_is_refused_and_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = encode(&sample::recording("udp", 0));
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(recording) = decode(&bytes) {
+            let _ = crate::recording::Summary::of(&[&recording]);
+        }
+    }
+}

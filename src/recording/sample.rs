@@ -1,0 +1,224 @@
+//! Made-up recordings for tests, close to what real senders do: six of them through one outage of the first path.
+//! From a seed, so that every snapshot of them stays as it is.
+
+use std::time::Duration;
+
+use super::{
+    FORMAT, Fidelity, Handshake, LinkCount, Message, Messages, PathWire, Recording, Status,
+    WireCount,
+};
+use crate::engine::EngineKind;
+use crate::protocol::settings::{Copy, MpquicCongestion, MpquicScheduler};
+use crate::protocol::settings::{KcpBehaviour, KcpSettings, MpquicSettings, UdpSettings};
+use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, ReplicateSettings};
+use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
+use crate::scenario::plan::{Claim, PathPlan, Plan, SenderPlan};
+use crate::timeline::{Outage, Timeline};
+use crate::units::PathId;
+use crate::workload::{Keep, Periodic, Workload};
+
+pub const SENDERS: [&str; 6] = ["udp", "kcp", "quic", "mpquic", "kcp-both", "quic-both"];
+
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MILLISECOND;
+const BOTH: [PathId; 2] = [PathId(0), PathId(1)];
+
+pub fn plan(repeat: u32) -> Plan {
+    let sender = |name: &&str| SenderPlan { name: name.to_string(), protocol: protocol(name) };
+    let path = |name: &str| PathPlan {
+        name: name.to_owned(),
+        profile: None,
+        sources: Vec::new(),
+        up: Default::default(),
+        down: Default::default(),
+    };
+    Plan {
+        name: "handover-5s".to_owned(),
+        about: "The 4G path goes dark for 5 s".to_owned(),
+        paths: vec![path("4g"), path("5g")],
+        timeline: Timeline { changes: Vec::new(), outages: outages() },
+        workload: workload(),
+        senders: SENDERS.iter().map(sender).collect(),
+        repeat,
+        seed: 1,
+        claims: vec![claim("kcp", 72, 103, 1.7), claim("mpquic", 46, 52, 2.0)],
+    }
+}
+
+fn claim(sender: &str, p50: u64, p99: u64, amplification: f64) -> Claim {
+    Claim {
+        source: "A made-up article, table 2".to_owned(),
+        sender: sender.to_owned(),
+        p50: Some(Duration::from_millis(p50)),
+        p99: Some(Duration::from_millis(p99)),
+        p999: Some(Duration::from_millis(2 * p99)),
+        amplification: Some(amplification),
+        longest_gap: None,
+    }
+}
+
+/// Every sender and repetition of [`plan`].
+pub fn recordings(repeat: u32) -> Vec<Recording> {
+    let all = SENDERS.iter().flat_map(|sender| (0..repeat).map(move |run| (sender, run)));
+    all.map(|(sender, run)| recording(sender, run)).collect()
+}
+
+pub fn recording(sender: &str, repetition: u32) -> Recording {
+    let protocol = protocol(sender);
+    let ordered = !matches!(protocol, ProtocolSettings::Udp(_));
+    let both = protocol.paths().len() == 2;
+    let wire = |path: u8, used: bool, bytes: u64| PathWire {
+        path: PathId(path),
+        up: link(if used { bytes } else { 0 }),
+        down: link(if used && ordered { bytes / 6 } else { 0 }),
+    };
+    let bytes = if ordered { 2_150_000 } else { 1_884_000 };
+    Recording {
+        format: FORMAT,
+        scenario: "handover-5s".to_owned(),
+        sender: sender.to_owned(),
+        delivery: Delivery { ordered, reliable: ordered },
+        repetition,
+        engine: EngineKind::Sim,
+        seed: 1,
+        workload: workload(),
+        outages: outages(),
+        path_names: vec!["4g".to_owned(), "5g".to_owned()],
+        status: Status::Complete,
+        handshake: Handshake {
+            duration: Duration::from_millis(84),
+            up: count(1500),
+            down: count(2700),
+        },
+        messages: Messages::Each(messages(ordered, both, u64::from(repetition))),
+        wire: vec![wire(0, true, bytes), wire(1, both, bytes)],
+        statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },
+        fidelity: None,
+        protocol,
+    }
+}
+
+pub fn fidelity() -> Fidelity {
+    Fidelity {
+        lateness_p50_us: 12.5,
+        lateness_p99_us: 48.0,
+        lateness_max_us: 310.0,
+        send_lateness_p99_us: 35.0,
+        send_lateness_max_us: 120.0,
+        stalls: 0,
+        longest_stall_us: 0.0,
+        realtime: true,
+        spoilt: None,
+    }
+}
+
+pub fn workload() -> Workload {
+    Workload::Control(Periodic {
+        rate: 50.0,
+        size: 600,
+        duration: Duration::from_secs(60),
+        deadline: Duration::from_millis(250),
+        keep: Keep::Messages,
+    })
+}
+
+fn outages() -> Vec<Outage> {
+    vec![Outage { path: PathId(0), from: Duration::from_secs(20), until: Duration::from_secs(25) }]
+}
+
+fn protocol(sender: &str) -> ProtocolSettings {
+    let path = PathId(0);
+    let kcp = ProtocolSettings::Kcp(KcpSettings {
+        path,
+        behaviour: KcpBehaviour::Ikcp211,
+        nodelay: 1,
+        interval: Duration::from_millis(10),
+        resend: 2,
+        nc: true,
+        send_window: 128,
+        receive_window: 128,
+        mtu: 1400,
+        stream: false,
+        flush_at_once: true,
+        update_interval: Duration::from_millis(1),
+    });
+    let quic = ProtocolSettings::Quic(QuicSettings {
+        path,
+        congestion: QuicCongestion::Bbr,
+        mode: QuicMode::Stream,
+        initial_rtt: Duration::from_millis(333),
+        max_ack_delay: Duration::from_millis(25),
+    });
+    let both = |protocol| {
+        let protocol = Box::new(protocol);
+        let paths = BOTH.to_vec();
+        ProtocolSettings::Replicate(ReplicateSettings { paths, copy: Copy::Datagram, protocol })
+    };
+    match sender {
+        "kcp" => kcp,
+        "quic" => quic,
+        "kcp-both" => both(kcp),
+        "quic-both" => both(quic),
+        "mpquic" => ProtocolSettings::Mpquic(MpquicSettings {
+            paths: BOTH.to_vec(),
+            scheduler: MpquicScheduler::Redundant,
+            congestion: MpquicCongestion::Bbr,
+        }),
+        _ => ProtocolSettings::Udp(UdpSettings { path }),
+    }
+}
+
+fn count(bytes: u64) -> WireCount {
+    WireCount { packets: bytes.div_ceil(1200), bytes }
+}
+
+fn link(bytes: u64) -> LinkCount {
+    let offered = WireCount { packets: bytes / 650, bytes };
+    LinkCount { offered, delivered: offered.packets, ..LinkCount::default() }
+}
+
+/// 2 % loss on each path; the first is dark from 20 to 25 s. A reliable single path delivers what it owes from 26 s on.
+fn messages(ordered: bool, both: bool, seed: u64) -> Vec<Message> {
+    let mut random = Random(seed + 1);
+    let mut ready = 0;
+    (0..3000u64)
+        .map(|id| {
+            let scheduled = id * 20 * MILLISECOND;
+            let dark = (20 * SECOND..25 * SECOND).contains(&scheduled);
+            let first = one_path(scheduled, 40, dark, ordered, &mut random);
+            let second = one_path(scheduled, 25, false, ordered, &mut random).filter(|_| both);
+            let mut delivered = [first, second].into_iter().flatten().min();
+            if ordered {
+                delivered = delivered.map(|at| at.max(ready));
+                ready = delivered.unwrap_or(ready);
+            }
+            Message { scheduled, sent: Some(scheduled), delivered }
+        })
+        .collect()
+}
+
+fn one_path(
+    scheduled: u64,
+    delay_ms: u64,
+    dark: bool,
+    reliable: bool,
+    random: &mut Random,
+) -> Option<u64> {
+    let arrival = scheduled + delay_ms * MILLISECOND + random.below(20 * MILLISECOND);
+    match (dark, random.below(100) < 2) {
+        (false, false) => Some(arrival),
+        (false, true) => reliable.then(|| arrival + 100 * MILLISECOND),
+        (true, _) => reliable.then(|| arrival.max(26 * SECOND + random.below(MILLISECOND))),
+    }
+}
+
+/// Knuth's MMIX generator: good enough to look like a network.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((u128::from(self.0) * u128::from(limit)) >> 64) as u64
+    }
+}

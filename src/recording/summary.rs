@@ -1,0 +1,236 @@
+//! The figures of a sender, from its recordings alone: of one trial, or pooled over the repetitions. Knows nothing of
+//! how they are shown.
+//!
+//! Every message of a recording counts. One that was not delivered is infinitely late, whether the network lost it or
+//! the sender refused it, and so sits at the top of the distribution.
+
+use crate::protocol::Delivery;
+use crate::statistics::{
+    Distribution, FEWEST_RUNS, Interval, Latency, Quantile, order_statistics, over_runs,
+};
+use crate::timeline::Outage;
+
+use super::gap::longest_gap;
+use super::recovery::recovery;
+use super::wire::Traffic;
+use super::{Amplification, Gap, HandshakeCost, Messages, Recording, Recovery};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    pub sender: String,
+    /// The word for its protocol in a scenario file.
+    pub protocol: &'static str,
+    pub delivery: Delivery,
+    pub runs: usize,
+    /// Scheduled: delivered + lost.
+    pub messages: u64,
+    pub delivered: u64,
+    /// Not delivered, refused ones included.
+    pub lost: u64,
+    /// Not accepted by the sender.
+    pub refused: u64,
+    /// Past the deadline or lost.
+    pub late: u64,
+    /// One for each of [`Quantile::SHOWN`].
+    pub quantiles: [Figure; 3],
+    /// Of the delivered ones; `None`: nothing was delivered.
+    pub worst: Option<Latency>,
+    pub mean: Option<Latency>,
+    pub longest_gap: RunGap,
+    /// Those of the paths this sender uses, run by run.
+    pub outages: Vec<OutageFigures>,
+    /// `None`: no message was accepted.
+    pub amplification: Option<Amplification>,
+    /// Of the total; over runs, so unknown with fewer than [`FEWEST_RUNS`].
+    pub amplification_interval: Interval<f64>,
+    pub handshake: HandshakeCost,
+    /// `None`: this protocol has none.
+    pub retransmissions: Option<u64>,
+    /// Every latency of every run.
+    pub latencies: Distribution,
+}
+
+/// A quantile and how well it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    pub quantile: Quantile,
+    /// `None`: there are no messages.
+    pub value: Option<Latency>,
+    /// Over runs where there are [`FEWEST_RUNS`], else over messages.
+    pub interval: Interval<Latency>,
+    /// Whether there are enough messages for an upper bound.
+    pub enough: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunGap {
+    pub repetition: u32,
+    pub gap: Gap,
+}
+
+/// What happened to the messages scheduled during one outage of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutageFigures {
+    pub repetition: u32,
+    pub outage: Outage,
+    /// With a histogram: of the slices that lie wholly within the outage.
+    pub messages: u64,
+    pub lost: u64,
+    pub late: Option<u64>,
+    /// `None` with a histogram, which keeps no order within a slice.
+    pub p50: Option<Latency>,
+    pub p99: Option<Latency>,
+    /// Of the delivered ones.
+    pub worst: Option<Latency>,
+    pub recovery: Recovery,
+}
+
+impl Summary {
+    /// `trials` are of one sender of one plan. `None` if there are none.
+    pub fn of(trials: &[&Recording]) -> Option<Self> {
+        let first = trials.first()?;
+        let runs: Vec<Distribution> =
+            trials.iter().map(|trial| trial.messages.latencies()).collect();
+        let latencies = Distribution::pooled(&runs);
+        let traffic: Vec<Traffic> = trials.iter().map(|trial| Traffic::of(trial)).collect();
+        let sum = |part: &dyn Fn(&Recording) -> u64| trials.iter().map(|trial| part(trial)).sum();
+        let deadline = first.workload.periodic().deadline;
+        let (messages, delivered): (u64, u64) =
+            (sum(&|trial| trial.messages.scheduled()), sum(&|trial| trial.messages.delivered()));
+        let retransmissions = trials.iter().map(|trial| trial.statistics.retransmissions);
+        Some(Self {
+            sender: first.sender.clone(),
+            protocol: first.protocol.keyword(),
+            delivery: first.delivery,
+            runs: trials.len(),
+            messages,
+            delivered,
+            lost: messages.saturating_sub(delivered),
+            refused: sum(&|trial| trial.messages.refused()),
+            late: sum(&|trial| trial.messages.late(deadline)),
+            quantiles: Quantile::SHOWN.map(|q| figure(&latencies, &runs, q, first.seed)),
+            worst: latencies.worst_delivered(),
+            mean: latencies.mean_delivered(),
+            longest_gap: longest(trials).unwrap_or(RunGap { repetition: 0, gap: Gap::default() }),
+            outages: trials.iter().flat_map(|trial| outages(trial)).collect(),
+            amplification: total(&traffic).amplification(),
+            amplification_interval: amplification_interval(&traffic, first.seed),
+            handshake: HandshakeCost::mean(trials),
+            retransmissions: retransmissions.sum(),
+            latencies,
+        })
+    }
+
+    /// Of all outages and runs the worst; `None`: there was none on a path of this sender.
+    pub fn recovery(&self) -> Option<Recovery> {
+        self.outages.iter().map(|figures| figures.recovery).max()
+    }
+
+    pub fn late_share(&self) -> f64 {
+        share(self.late, self.messages)
+    }
+
+    pub fn lost_share(&self) -> f64 {
+        share(self.lost, self.messages)
+    }
+
+    pub fn figure(&self, quantile: Quantile) -> Option<&Figure> {
+        self.quantiles.iter().find(|figure| figure.quantile == quantile)
+    }
+}
+
+impl Gap {
+    pub fn length(&self) -> Latency {
+        Latency::from_nanos(self.until.saturating_sub(self.from))
+    }
+}
+
+fn share(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 / all as f64 }
+}
+
+fn figure(
+    latencies: &Distribution,
+    runs: &[Distribution],
+    quantile: Quantile,
+    seed: u64,
+) -> Figure {
+    let enough = latencies.count() >= quantile.samples_needed();
+    let by_messages = order_statistics(latencies, quantile);
+    let interval = if enough && runs.len() >= FEWEST_RUNS {
+        let over =
+            over_runs(runs.len(), seed, |drawn| drawn_quantile(latencies, runs, drawn, quantile));
+        Interval { low: over.low, high: over.high }
+    } else {
+        by_messages
+    };
+    Figure { quantile, value: latencies.quantile(quantile), interval, enough }
+}
+
+/// The quantile of the runs, each as often as it was drawn, found by halving among all latencies that occur: no pooled
+/// distribution has to be built for each resample.
+fn drawn_quantile(
+    latencies: &Distribution,
+    runs: &[Distribution],
+    drawn: &[u64],
+    quantile: Quantile,
+) -> Latency {
+    let weighted = |part: &dyn Fn(&Distribution) -> u64| -> u64 {
+        runs.iter().zip(drawn).filter(|(_, times)| **times > 0).map(|(run, n)| part(run) * n).sum()
+    };
+    let rank = quantile.rank(weighted(&Distribution::count));
+    latencies.first_where(|latency| weighted(&|run| run.at_most(latency)) >= rank)
+}
+
+fn longest(trials: &[&Recording]) -> Option<RunGap> {
+    trials
+        .iter()
+        .map(|trial| RunGap { repetition: trial.repetition, gap: longest_gap(trial) })
+        .max_by_key(|run| run.gap.length())
+}
+
+fn total(traffic: &[Traffic]) -> Traffic {
+    Traffic::weighted(traffic, &vec![1; traffic.len()])
+}
+
+fn amplification_interval(traffic: &[Traffic], seed: u64) -> Interval<f64> {
+    if total(traffic).amplification().is_none() {
+        return Interval::UNKNOWN;
+    }
+    over_runs(traffic.len(), seed, |drawn| {
+        Traffic::weighted(traffic, drawn).amplification().map_or(f64::NAN, Amplification::total)
+    })
+}
+
+fn outages(trial: &Recording) -> Vec<OutageFigures> {
+    let paths = trial.protocol.paths();
+    let measured = trial.measured();
+    trial
+        .outages
+        .iter()
+        .filter(|outage| paths.contains(&outage.path) && outage.from < measured)
+        .map(|outage| outage_figures(trial, outage))
+        .collect()
+}
+
+fn outage_figures(trial: &Recording, outage: &Outage) -> OutageFigures {
+    let periodic = trial.workload.periodic();
+    let during = trial.messages.scheduled_within(outage.from, outage.until);
+    let kept = matches!(trial.messages, Messages::Each(_));
+    let latencies = during.latencies();
+    let lost = during.scheduled().saturating_sub(during.delivered());
+    OutageFigures {
+        repetition: trial.repetition,
+        outage: *outage,
+        messages: during.scheduled(),
+        lost,
+        late: kept.then(|| during.late(periodic.deadline)),
+        p50: latencies.quantile(Quantile::P50).filter(|_| kept),
+        p99: latencies.quantile(Quantile::P99).filter(|_| kept),
+        worst: latencies.worst_delivered(),
+        recovery: recovery(&trial.messages, outage, periodic.rate),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Every message of every run as one line: for those who would rather compute themselves.
+
+use std::io::{self, Write};
+
+use csv::Writer;
+
+use crate::recording::{Message, Messages, Recording};
+
+/// `run` counts from 0 as in the recordings, `message` from 0 in the order scheduled. Times are milliseconds since the
+/// start of the workload, exact to the nanosecond. `sent_ms` is empty where the sender refused the message, and
+/// `delivered_ms` and `latency_ms` where it was lost. Trials that keep a histogram have no lines.
+const HEADER: [&str; 7] =
+    ["sender", "run", "message", "scheduled_ms", "sent_ms", "delivered_ms", "latency_ms"];
+
+pub fn write_messages(recordings: &[Recording], out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Writer::from_writer(out);
+    lines.write_record(HEADER)?;
+    for recording in recordings {
+        let Messages::Each(messages) = &recording.messages else { continue };
+        for (number, message) in messages.iter().enumerate() {
+            lines.write_record(line(recording, number, message))?;
+        }
+    }
+    lines.flush()
+}
+
+fn line(recording: &Recording, number: usize, message: &Message) -> [String; 7] {
+    let latency = message.delivered.map(|at| at.saturating_sub(message.scheduled));
+    [
+        recording.sender.clone(),
+        recording.repetition.to_string(),
+        number.to_string(),
+        milliseconds(Some(message.scheduled)),
+        milliseconds(message.sent),
+        milliseconds(message.delivered),
+        milliseconds(latency),
+    ]
+}
+
+fn milliseconds(nanos: Option<u64>) -> String {
+    let exact = |nanos: u64| format!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000);
+    nanos.map_or_else(String::new, exact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::sample;
+
+    #[test]
+    fn a_line_a_message_and_nothing_for_the_lost() {
+        let mut recording = sample::recording("udp", 0);
+        recording.messages = Messages::Each(vec![
+            Message { scheduled: 0, sent: Some(0), delivered: Some(41_327_113) },
+            Message { scheduled: 20_000_000, sent: Some(20_000_001), delivered: None },
+            Message { scheduled: 40_000_000, sent: None, delivered: None },
+        ]);
+        let mut out = Vec::new();
+        write_messages(&[recording], &mut out).unwrap();
+        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+        sender,run,message,scheduled_ms,sent_ms,delivered_ms,latency_ms
+        udp,0,0,0.000000,0.000000,41.327113,41.327113
+        udp,0,1,20.000000,20.000001,,
+        udp,0,2,40.000000,,,
+        ");
+    }
+}

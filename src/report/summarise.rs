@@ -1,0 +1,153 @@
+//! From a plan and its recordings to everything the outputs show. Pure: the same recordings give the same report,
+//! whether they were just made or read back years later.
+
+use crate::engine::EngineKind;
+use crate::recording::{Fidelity, Recording, Status, Summary};
+use crate::scenario::plan::Plan;
+use crate::timeline::Outage;
+use crate::workload::Workload;
+
+use super::claims::{ClaimReport, hold_against};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    pub scenario: String,
+    pub about: String,
+    /// `None`: nothing was run.
+    pub engine: Option<EngineKind>,
+    pub seed: u64,
+    pub workload: Workload,
+    pub outages: Vec<Outage>,
+    pub path_names: Vec<String>,
+    /// In the order of the plan; those that did not run are left out.
+    pub senders: Vec<SenderReport>,
+    pub claims: Vec<ClaimReport>,
+    /// Of the trial that kept time worst in each respect; real-time engines only.
+    pub fidelity: Option<Fidelity>,
+    /// What a reader must know before trusting the figures.
+    pub remarks: Vec<Remark>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SenderReport {
+    /// Of all runs together.
+    pub pooled: Summary,
+    pub runs: Vec<RunReport>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunReport {
+    pub repetition: u32,
+    pub status: Status,
+    pub summary: Summary,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Remark {
+    NotRun { sender: String },
+    FewerRuns { sender: String, ran: usize, planned: u32 },
+    Interrupted { sender: String, repetition: u32, after: std::time::Duration },
+    Closed { sender: String, repetition: u32, reason: String },
+    Spoilt { sender: String, repetition: u32, reason: String },
+}
+
+/// Recordings of senders that the plan does not name are left out.
+pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
+    let senders: Vec<SenderReport> =
+        plan.senders.iter().filter_map(|sender| report_on(&sender.name, recordings)).collect();
+    let measured = |name: &str| senders.iter().map(|s| &s.pooled).find(|s| s.sender == name);
+    let claims = plan.claims.iter().flat_map(|claim| hold_against(claim, measured(&claim.sender)));
+    Report {
+        scenario: plan.name.clone(),
+        about: plan.about.clone(),
+        engine: recordings.first().map(|recording| recording.engine),
+        seed: plan.seed,
+        workload: plan.workload.clone(),
+        outages: plan.timeline.outages.clone(),
+        path_names: plan.paths.iter().map(|path| path.name.clone()).collect(),
+        claims: claims.collect(),
+        fidelity: worst_fidelity(recordings),
+        remarks: remarks(plan, &senders, recordings),
+        senders,
+    }
+}
+
+fn report_on(sender: &str, recordings: &[Recording]) -> Option<SenderReport> {
+    let mut trials: Vec<&Recording> =
+        recordings.iter().filter(|recording| recording.sender == sender).collect();
+    trials.sort_by_key(|trial| trial.repetition);
+    let runs = trials.iter().filter_map(|trial| {
+        let summary = Summary::of(&[trial])?;
+        Some(RunReport { repetition: trial.repetition, status: trial.status.clone(), summary })
+    });
+    Some(SenderReport { pooled: Summary::of(&trials)?, runs: runs.collect() })
+}
+
+fn worst_fidelity(recordings: &[Recording]) -> Option<Fidelity> {
+    recordings.iter().filter_map(|recording| recording.fidelity.clone()).reduce(|a, b| Fidelity {
+        lateness_p50_us: a.lateness_p50_us.max(b.lateness_p50_us),
+        lateness_p99_us: a.lateness_p99_us.max(b.lateness_p99_us),
+        lateness_max_us: a.lateness_max_us.max(b.lateness_max_us),
+        send_lateness_p99_us: a.send_lateness_p99_us.max(b.send_lateness_p99_us),
+        send_lateness_max_us: a.send_lateness_max_us.max(b.send_lateness_max_us),
+        stalls: a.stalls.max(b.stalls),
+        longest_stall_us: a.longest_stall_us.max(b.longest_stall_us),
+        realtime: a.realtime && b.realtime,
+        spoilt: a.spoilt.or(b.spoilt),
+    })
+}
+
+fn remarks(plan: &Plan, senders: &[SenderReport], recordings: &[Recording]) -> Vec<Remark> {
+    let ran = |name: &str| {
+        senders.iter().find(|sender| sender.pooled.sender == name).map_or(0, |s| s.runs.len())
+    };
+    let missing = plan.senders.iter().filter_map(|sender| match ran(&sender.name) {
+        0 => Some(Remark::NotRun { sender: sender.name.clone() }),
+        ran if ran < plan.repeat as usize => {
+            let (sender, planned) = (sender.name.clone(), plan.repeat);
+            Some(Remark::FewerRuns { sender, ran, planned })
+        }
+        _ => None,
+    });
+    missing.chain(recordings.iter().flat_map(remarks_on)).collect()
+}
+
+fn remarks_on(recording: &Recording) -> Vec<Remark> {
+    let (sender, repetition) = (&recording.sender, recording.repetition);
+    let status = match &recording.status {
+        Status::Complete => None,
+        Status::Interrupted { after } => {
+            Some(Remark::Interrupted { sender: sender.clone(), repetition, after: *after })
+        }
+        Status::Closed { reason } => {
+            Some(Remark::Closed { sender: sender.clone(), repetition, reason: reason.clone() })
+        }
+    };
+    let spoilt = recording.fidelity.as_ref().and_then(|fidelity| fidelity.spoilt.clone());
+    let spoilt = spoilt.map(|reason| Remark::Spoilt { sender: sender.clone(), repetition, reason });
+    status.into_iter().chain(spoilt).collect()
+}
+
+impl std::fmt::Display for Remark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Runs are counted from 1 for a reader, and from 0 in files.
+        match self {
+            Self::NotRun { sender } => write!(f, "{sender} did not run"),
+            Self::FewerRuns { sender, ran, planned } => {
+                write!(f, "{sender} ran {ran} of {planned} times")
+            }
+            Self::Interrupted { sender, repetition, after } => write!(
+                f,
+                "{sender}, run {}: interrupted after {:.1} s",
+                repetition + 1,
+                after.as_secs_f64()
+            ),
+            Self::Closed { sender, repetition, reason } => {
+                write!(f, "{sender}, run {}: the connection was closed: {reason}", repetition + 1)
+            }
+            Self::Spoilt { sender, repetition, reason } => {
+                write!(f, "{sender}, run {}: spoilt by the host: {reason}", repetition + 1)
+            }
+        }
+    }
+}

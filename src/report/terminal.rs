@@ -1,0 +1,335 @@
+//! The report as text: a table of the senders, what a reader must know of it, and measured beside claimed.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use super::claims::{ClaimReport, ClaimedFigure};
+use super::figures;
+use super::table::{Cell, Table, Tone, paint};
+use super::{Report, SenderReport};
+use crate::recording::{Fidelity, Figure, Recovery, Summary};
+use crate::statistics::{FEWEST_RUNS, Latency, Verdict};
+use crate::workload::Workload;
+
+/// Of the place the text goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns.
+    pub width: usize,
+    pub colour: bool,
+}
+
+/// Where nobody says how wide the output is: the table in one block.
+const DEFAULT_WIDTH: usize = 120;
+const NARROWEST: usize = 40;
+
+impl Style {
+    /// Of standard output: as wide as the terminal or `COLUMNS` says; colours on a terminal without `NO_COLOR`
+    /// (https://no-color.org).
+    pub fn detect() -> Self {
+        let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let terminal = || console::Term::stdout().size_checked().map(|(_, width)| width.into());
+        let width: usize = columns.or_else(terminal).unwrap_or(DEFAULT_WIDTH);
+        Self { width: width.max(NARROWEST), colour: io::stdout().is_terminal() && !no_color }
+    }
+}
+
+pub fn render(report: &Report, style: Style) -> String {
+    let sections = [
+        heading(report, style),
+        senders(report, style),
+        footnotes(report, style),
+        claims(report, style),
+        fidelity(report, style),
+        remarks(report, style),
+    ];
+    let written = sections.into_iter().filter(|section| !section.is_empty());
+    written.collect::<Vec<_>>().join("\n")
+}
+
+fn heading(report: &Report, style: Style) -> String {
+    let title = match report.about.as_str() {
+        "" => report.scenario.clone(),
+        about => format!("{}: {about}", report.scenario),
+    };
+    let lines = [paint(&wrap(&title, style.width), Tone::Heading, style.colour), setup(report)];
+    lines.map(|line| wrap(&line, style.width) + "\n").concat()
+}
+
+/// What was run, in one line: also the subtitle of every chart.
+pub(super) fn setup(report: &Report) -> String {
+    let engine = report.engine.map_or_else(|| figures::NONE.to_owned(), |e| e.to_string());
+    let parts = [
+        workload(&report.workload),
+        format!("engine {engine}"),
+        format!("seed {}", report.seed),
+        figures::plural(runs(report), "run"),
+    ];
+    let outages = report.outages.iter().map(|outage| {
+        let path = report.path_names.get(outage.path.index()).map_or("?", String::as_str);
+        let (from, until) = (outage.from.as_secs_f64(), figures::seconds(outage.until));
+        format!("{path} dark {from}–{until}")
+    });
+    // A timeline full of outages would be longer than all the rest.
+    let outages: Vec<String> = match report.outages.len() {
+        0..=2 => outages.collect(),
+        many => vec![format!("{many} outages")],
+    };
+    parts.into_iter().chain(outages).collect::<Vec<_>>().join(" · ")
+}
+
+/// The most that any sender has.
+pub(super) fn runs(report: &Report) -> usize {
+    report.senders.iter().map(|sender| sender.runs.len()).max().unwrap_or(0)
+}
+
+fn workload(workload: &Workload) -> String {
+    let periodic = workload.periodic();
+    let response = match workload {
+        Workload::Control(_) => String::new(),
+        Workload::Echo { response_size, .. } => format!(" → {response_size} B"),
+    };
+    format!(
+        "{} {}/s × {} B{response} for {}, deadline {}",
+        workload.keyword(),
+        periodic.rate,
+        periodic.size,
+        figures::seconds(periodic.duration),
+        figures::duration(periodic.deadline),
+    )
+}
+
+const HEADINGS: [&str; 13] = [
+    "sender",
+    "P50",
+    "P99",
+    "P999",
+    "worst",
+    "lost",
+    "late",
+    "longest gap",
+    "recovery",
+    "amp. up",
+    "down",
+    "total",
+    "order",
+];
+
+fn senders(report: &Report, style: Style) -> String {
+    let mut table = Table::new(&HEADINGS);
+    let deadline = report.workload.periodic().deadline;
+    report.senders.iter().for_each(|sender| table.push(row(sender, deadline)));
+    if report.senders.is_empty() {
+        return "no sender has run\n".to_owned();
+    }
+    table.render(style.width, style.colour)
+}
+
+fn row(sender: &SenderReport, deadline: Duration) -> Vec<Cell> {
+    let summary = &sender.pooled;
+    let [p50, p99, p999] = summary.quantiles.map(|figure| quantile(&figure, deadline));
+    let amplification = |part: fn(&crate::recording::Amplification) -> f64| {
+        Cell::new(figures::ratio_or_none(summary.amplification.as_ref().map(part)))
+    };
+    vec![
+        Cell::new(summary.sender.clone()),
+        p50,
+        p99,
+        p999,
+        Cell::new(figures::latency_or_none(summary.worst)),
+        share(summary.lost_share(), summary),
+        share(summary.late_share(), summary),
+        Cell::new(gap(summary)),
+        Cell::new(figures::recovery(summary.recovery())),
+        amplification(|amplification| amplification.up),
+        amplification(|amplification| amplification.down),
+        amplification(|amplification| amplification.total()),
+        Cell::toned(order(summary), Tone::Faint),
+    ]
+}
+
+/// The mark for a quantile with too few samples behind it.
+const MARK: &str = "*";
+
+fn quantile(figure: &Figure, deadline: Duration) -> Cell {
+    let Some(value) = figure.value else { return Cell::new(figures::NONE) };
+    // A blank keeps the digits of marked and unmarked figures in line.
+    let mark = if figure.enough { " " } else { MARK };
+    let late = value > Latency::from(deadline);
+    Cell::toned(figures::latency(value) + mark, if late { Tone::Bad } else { Tone::Good })
+}
+
+fn share(share: f64, of: &Summary) -> Cell {
+    if of.messages == 0 {
+        return Cell::new(figures::NONE);
+    }
+    Cell::toned(figures::share(share), if share > 0.0 { Tone::Bad } else { Tone::Plain })
+}
+
+fn gap(summary: &Summary) -> String {
+    let gap = summary.longest_gap.gap.length();
+    figures::latency_or_none((gap > Latency::from(Duration::ZERO)).then_some(gap))
+}
+
+fn order(summary: &Summary) -> &'static str {
+    if summary.delivery.ordered { "ordered" } else { "unordered" }
+}
+
+fn footnotes(report: &Report, style: Style) -> String {
+    let few = report.senders.iter().flat_map(|sender| {
+        let messages = sender.pooled.messages;
+        let few = |figure: &&Figure| figure.value.is_some() && !figure.enough;
+        let figures = sender.pooled.quantiles.iter().filter(few);
+        figures.map(move |figure| {
+            (figure.quantile.samples_needed(), figure.quantile.to_string(), messages)
+        })
+    });
+    // The same note once, however many senders it is about.
+    let few: BTreeSet<_> = few.collect();
+    let mut notes: Vec<String> = few
+        .into_iter()
+        .map(|(needed, quantile, messages)| {
+            let (needed, messages) = (figures::count(needed), figures::count(messages));
+            format!("{MARK} too few samples: {quantile} needs {needed} messages for an upper bound, here are {messages}")
+        })
+        .collect();
+    notes.extend(dependence(report));
+    notes.extend(unknown_recovery(report));
+    notes
+        .push("lost messages count as infinitely late; late: past the deadline or lost".to_owned());
+    list(&notes, Tone::Faint, style)
+}
+
+/// An outage makes the messages of a run depend on one another, so the run is the unit.
+fn dependence(report: &Report) -> Option<String> {
+    let runs = runs(report);
+    (!report.outages.is_empty() && (1..FEWEST_RUNS).contains(&runs)).then(|| {
+        format!(
+            "intervals hold for {} only: an outage makes messages depend on one another; \
+             --repeat {FEWEST_RUNS} or more gives intervals over runs",
+            if runs == 1 { "this run" } else { "these runs" }
+        )
+    })
+}
+
+fn unknown_recovery(report: &Report) -> Option<String> {
+    let recoveries = report.senders.iter().map(|sender| sender.pooled.recovery());
+    recoveries.into_iter().any(|recovery| recovery == Some(Recovery::Unknown)).then(|| {
+        "recovery unknown: there is no P99 to come back to, since more than 1 % was lost before \
+         the outage too or the outage is too near an end of the run"
+            .to_owned()
+    })
+}
+
+fn claims(report: &Report, style: Style) -> String {
+    if report.claims.is_empty() {
+        return String::new();
+    }
+    let mut sources: Vec<&str> = Vec::new();
+    let headings =
+        ["sender", "figure", "claimed", "measured", "95 % interval", "verdict", "source"];
+    let mut table = Table::new(&headings);
+    for claim in &report.claims {
+        let known = sources.iter().position(|source| *source == claim.source);
+        let place = known.unwrap_or_else(|| {
+            sources.push(&claim.source);
+            sources.len() - 1
+        });
+        table.push(claim_row(claim, place + 1));
+    }
+    let title = paint("Measured beside claimed", Tone::Heading, style.colour);
+    let sources =
+        sources.iter().enumerate().map(|(place, source)| format!("[{}] {source}", place + 1));
+    let sources = list(&sources.collect::<Vec<_>>(), Tone::Faint, style);
+    format!("{title}\n{}{sources}", table.render(style.width, style.colour))
+}
+
+fn claim_row(claim: &ClaimReport, source: usize) -> Vec<Cell> {
+    let write = |value: f64| match claim.figure {
+        ClaimedFigure::Amplification => figures::ratio(value),
+        _ => figures::milliseconds(value),
+    };
+    vec![
+        Cell::new(claim.sender.clone()),
+        Cell::new(claim.figure.to_string()),
+        Cell::new(write(claim.claimed)),
+        Cell::new(claim.measured.map_or_else(|| figures::NONE.to_owned(), write)),
+        Cell::new(figures::interval(&claim.interval, write)),
+        verdict(claim.verdict),
+        Cell::toned(format!("[{source}]"), Tone::Faint),
+    ]
+}
+
+fn verdict(verdict: Verdict) -> Cell {
+    match verdict {
+        Verdict::Agrees => Cell::toned("agrees", Tone::Good),
+        Verdict::Differs(by) if by.is_infinite() => Cell::toned("differs: lost", Tone::Bad),
+        Verdict::Differs(by) if by >= 1.0 => {
+            Cell::toned(format!("{:.1} times the claim", 1.0 + by), Tone::Bad)
+        }
+        Verdict::Differs(by) => Cell::toned(format!("differs by {:+.0} %", by * 100.0), Tone::Bad),
+        Verdict::TooFewSamples => Cell::new("too few samples"),
+        Verdict::NotMeasured => Cell::new("not measured"),
+    }
+}
+
+fn fidelity(report: &Report, style: Style) -> String {
+    report.fidelity.as_ref().map_or_else(String::new, |fidelity| {
+        let line = wrap(&fidelity_line(fidelity), style.width);
+        paint(&line, if fidelity.spoilt.is_some() { Tone::Bad } else { Tone::Plain }, style.colour)
+            + "\n"
+    })
+}
+
+fn fidelity_line(fidelity: &Fidelity) -> String {
+    let us = |us: f64| figures::milliseconds(us / 1e3);
+    let stalls = match fidelity.stalls {
+        0 => "no stall of the host".to_owned(),
+        stalls => format!("{stalls} stalls of the host, up to {}", us(fidelity.longest_stall_us)),
+    };
+    format!(
+        "Fidelity (worst trial): packets left the link late by P50 {}, P99 {}, at most {}; messages were sent late \
+         by P99 {}, at most {}; {stalls}; {}",
+        us(fidelity.lateness_p50_us),
+        us(fidelity.lateness_p99_us),
+        us(fidelity.lateness_max_us),
+        us(fidelity.send_lateness_p99_us),
+        us(fidelity.send_lateness_max_us),
+        if fidelity.realtime { "real-time scheduling" } else { "no real-time scheduling" },
+    )
+}
+
+fn remarks(report: &Report, style: Style) -> String {
+    let remarks: Vec<String> = report.remarks.iter().map(|remark| format!("! {remark}")).collect();
+    list(&remarks, Tone::Bad, style)
+}
+
+fn list(lines: &[String], tone: Tone, style: Style) -> String {
+    let paint = |line: &String| paint(&wrap(line, style.width), tone, style.colour) + "\n";
+    lines.iter().map(paint).collect()
+}
+
+/// Breaks a line between words, and indents what follows.
+fn wrap(text: &str, width: usize) -> String {
+    let mut wrapped = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > width {
+            wrapped.push_str("\n  ");
+            used = 2;
+        } else if used > 0 {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += length;
+    }
+    wrapped
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+use super::*;
+use crate::recording::{Messages, Recording, Status, sample};
+use crate::report::summarise;
+
+const WIDE: Style = Style { width: 120, colour: false };
+const NARROW: Style = Style { width: 80, colour: false };
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn the_table_of_a_handover() {
+    let report = summarise(&sample::plan(1), &sample::recordings(1));
+    let text = render(&report, WIDE);
+    assert!(widest(&text) <= 120, "{}", widest(&text));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn five_runs_have_intervals_and_no_marks() {
+    let report = summarise(&sample::plan(5), &sample::recordings(5));
+    insta::assert_snapshot!(render(&report, WIDE));
+}
+
+#[test]
+fn on_80_columns_it_takes_two_blocks() {
+    let report = summarise(&sample::plan(1), &sample::recordings(1));
+    let text = render(&report, NARROW);
+    assert!(widest(&text) <= 80, "{}", widest(&text));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_went_wrong_is_said_below() {
+    let mut recordings = sample::recordings(2);
+    recordings.retain(|trial| {
+        trial.sender != "quic" && (trial.sender.as_str(), trial.repetition) != ("udp", 1)
+    });
+    recordings[0].fidelity = Some(sample::fidelity());
+    recordings[1].fidelity = Some(crate::recording::Fidelity {
+        stalls: 3,
+        longest_stall_us: 18_400.0,
+        spoilt: Some("the host stalled for 18.4 ms".to_owned()),
+        ..sample::fidelity()
+    });
+    recordings[2].status = Status::Interrupted { after: Duration::from_millis(12_345) };
+    recordings[3].status = Status::Closed { reason: "idle timeout".to_owned() };
+    insta::assert_snapshot!(render(&summarise(&sample::plan(2), &recordings), WIDE));
+}
+
+#[test]
+fn senders_that_delivered_or_sent_nothing() {
+    let mut silent = sample::recording("kcp", 0);
+    if let Messages::Each(messages) = &mut silent.messages {
+        messages.iter_mut().for_each(|message| message.delivered = None);
+    }
+    let nothing = Recording {
+        messages: Messages::Each(Vec::new()),
+        status: Status::Interrupted { after: Duration::ZERO },
+        ..sample::recording("mpquic", 0)
+    };
+    let mut plan = sample::plan(1);
+    plan.senders.retain(|sender| ["kcp", "mpquic"].contains(&sender.name.as_str()));
+    insta::assert_snapshot!(render(&summarise(&plan, &[silent, nothing]), WIDE));
+}
+
+#[test]
+fn nothing_run_is_said() {
+    let mut plan = sample::plan(1);
+    plan.claims.clear();
+    insta::assert_snapshot!(render(&summarise(&plan, &[]), NARROW));
+}
