@@ -1,7 +1,10 @@
 //! Why a trial could not be run.
 
+use std::io;
+
 use thiserror::Error;
 
+use super::LabError;
 use crate::protocol::BuildError;
 
 #[derive(Debug, Error)]
@@ -12,4 +15,14 @@ pub enum EngineError {
     NotConnected { sender: String, limit_s: u64 },
     #[error("sender {sender}: it asks to be woken at once for ever, at {at_ns} ns of the trial")]
     Stuck { sender: String, at_ns: u64 },
+    #[error("cannot build the network of a trial: {0}")]
+    Lab(#[from] LabError),
+    #[error("cannot start a thread of a trial: {0}")]
+    Thread(io::Error),
+    #[error("sender {sender} crashed")]
+    Crashed { sender: String },
+    #[error("the relay cannot read its sockets: {0}")]
+    Relay(io::Error),
+    #[error("the relay crashed")]
+    RelayCrashed,
 }

@@ -13,12 +13,25 @@ use crate::recording::Recording;
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::units::{Direction, Instant, PathId};
 
+mod agreement;
+mod conductor;
+mod endpoint;
 pub mod environment;
 mod error;
+mod fidelity;
+mod frame;
+mod lab;
 mod outcome;
+mod packet_socket;
+mod real_clock;
+pub mod relay;
 pub mod sim;
+mod syscalls;
+mod udp_socket;
+mod waiter;
 
 pub use error::EngineError;
+pub use lab::LabError;
 pub use outcome::Outcome;
 
 /// One-way delay of every path while connections are set up. The link is otherwise clean, so that no sender starts

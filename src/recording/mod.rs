@@ -177,14 +177,25 @@ pub struct Fidelity {
     pub lateness_p50_us: f64,
     pub lateness_p99_us: f64,
     pub lateness_max_us: f64,
+    /// How late the latest change of the timeline was made: microseconds. Packets that the kernel received after its
+    /// due time meet it all the same.
+    pub change_lateness_max_us: f64,
     /// How late the workload's own sends were: microseconds.
     pub send_lateness_p99_us: f64,
     pub send_lateness_max_us: f64,
+    /// How long datagrams waited for their endpoint to read them: microseconds.
+    pub read_lateness_p99_us: f64,
+    pub read_lateness_max_us: f64,
     /// Times the host did not run the engine for more than 5 ms, and the longest.
     pub stalls: u64,
     pub longest_stall_us: f64,
     /// Whether SCHED_FIFO was granted.
     pub realtime: bool,
+    /// Packets lost or refused outside of the link model.
+    pub damaged_packets: u64,
+    /// Processor time of each side's endpoint during the workload, its system calls included: microseconds.
+    pub vehicle_cpu_us: f64,
+    pub cloud_cpu_us: f64,
     /// One line if the result is spoilt by the host.
     pub spoilt: Option<String>,
 }

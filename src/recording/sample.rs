@@ -103,11 +103,17 @@ pub fn fidelity() -> Fidelity {
         lateness_p50_us: 12.5,
         lateness_p99_us: 48.0,
         lateness_max_us: 310.0,
+        change_lateness_max_us: 140.0,
         send_lateness_p99_us: 35.0,
         send_lateness_max_us: 120.0,
+        read_lateness_p99_us: 60.0,
+        read_lateness_max_us: 210.0,
         stalls: 0,
         longest_stall_us: 0.0,
         realtime: true,
+        damaged_packets: 0,
+        vehicle_cpu_us: 54_000.0,
+        cloud_cpu_us: 21_000.0,
         spoilt: None,
     }
 }

@@ -88,11 +88,17 @@ fn worst_fidelity(recordings: &[Recording]) -> Option<Fidelity> {
         lateness_p50_us: a.lateness_p50_us.max(b.lateness_p50_us),
         lateness_p99_us: a.lateness_p99_us.max(b.lateness_p99_us),
         lateness_max_us: a.lateness_max_us.max(b.lateness_max_us),
+        change_lateness_max_us: a.change_lateness_max_us.max(b.change_lateness_max_us),
         send_lateness_p99_us: a.send_lateness_p99_us.max(b.send_lateness_p99_us),
         send_lateness_max_us: a.send_lateness_max_us.max(b.send_lateness_max_us),
+        read_lateness_p99_us: a.read_lateness_p99_us.max(b.read_lateness_p99_us),
+        read_lateness_max_us: a.read_lateness_max_us.max(b.read_lateness_max_us),
         stalls: a.stalls.max(b.stalls),
         longest_stall_us: a.longest_stall_us.max(b.longest_stall_us),
         realtime: a.realtime && b.realtime,
+        damaged_packets: a.damaged_packets.max(b.damaged_packets),
+        vehicle_cpu_us: a.vehicle_cpu_us.max(b.vehicle_cpu_us),
+        cloud_cpu_us: a.cloud_cpu_us.max(b.cloud_cpu_us),
         spoilt: a.spoilt.or(b.spoilt),
     })
 }

@@ -1,0 +1,31 @@
+//! What the threads of one trial have to agree on: when the workload starts, and that it is over.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::units::Instant;
+
+#[derive(Debug, Default)]
+pub struct Agreement {
+    /// Nanoseconds; zero as long as it is not known.
+    start: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Agreement {
+    pub fn set_start(&self, start: Instant) {
+        self.start.store(start.as_nanos(), Ordering::Release);
+    }
+
+    pub fn start(&self) -> Option<Instant> {
+        let start = self.start.load(Ordering::Acquire);
+        (start != 0).then(|| Instant::from_nanos(start))
+    }
+
+    pub fn end(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,309 @@
+//! One side of a trial in real time: a thread that gives its protocol the datagrams, messages and timers as they fall
+//! due, and reports what became of the messages. Knows nothing of links.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags};
+
+use super::agreement::Agreement;
+use super::fidelity::{Damage, Lateness, STALL, Stalls};
+use super::real_clock::{self, RealtimeOffset};
+use super::syscalls::ReceiveBatch;
+use super::udp_socket::PathSocket;
+use super::waiter::{Priority, Waiter};
+use crate::protocol::{
+    BuildError, Datagram, Delivery, Ecn, Output, Protocol, ProtocolSettings, ProtocolStatistics,
+    Role, Sent, State, build,
+};
+use crate::units::{Instant, PathId};
+use crate::workload::{Workload, message_id, write_message};
+
+/// How long before a deadline an endpoint is awake.
+const SPIN: Duration = Duration::from_micros(50);
+/// It looks at least this often whether the trial goes on.
+const HEARTBEAT: Duration = Duration::from_millis(20);
+/// The longest UDP datagram.
+const DATAGRAM_BUFFER: usize = 1 << 16;
+/// Outputs of the protocol before the sockets have their turn again.
+const OUTPUTS_AT_ONCE: usize = 1024;
+
+/// What an endpoint is made from, on its own thread: a protocol does not leave the thread it was built on.
+pub struct EndpointPlan {
+    pub role: Role,
+    pub protocol: ProtocolSettings,
+    pub seed: u64,
+    pub workload: Workload,
+    /// One a path, in the order of the plan.
+    pub sockets: Vec<PathSocket>,
+    pub agreement: Arc<Agreement>,
+    /// Bounded: an endpoint waits if nobody reads its reports, and is late.
+    pub reports: SyncSender<Report>,
+}
+
+/// What an endpoint tells while it runs. Durations are since the start of the workload.
+#[derive(Debug)]
+pub enum Report {
+    Unbuildable(BuildError),
+    Established { role: Role, at: Instant, delivery: Delivery },
+    Sent { id: u64, at: Duration },
+    Refused { id: u64 },
+    Delivered { id: u64, at: Duration },
+    Closed { role: Role, reason: String },
+}
+
+/// What is known of an endpoint when it has ended.
+pub struct Ended {
+    pub delivery: Delivery,
+    pub statistics: ProtocolStatistics,
+    pub sends: Lateness,
+    pub reads: Lateness,
+    pub stalls: Stalls,
+    pub realtime: bool,
+    pub damage: Damage,
+    /// Processor time since the start of the workload, system calls included, waiting awake not.
+    pub cpu: Duration,
+}
+
+/// Runs an endpoint until the trial is over; `None` if its protocol could not be built.
+pub fn run(plan: EndpointPlan) -> Option<Ended> {
+    match build(&plan.protocol, plan.role, plan.seed) {
+        Ok(protocol) => Some(Endpoint::new(plan, protocol).run()),
+        Err(error) => {
+            plan.tell(Report::Unbuildable(error));
+            None
+        }
+    }
+}
+
+struct Endpoint {
+    plan: EndpointPlan,
+    protocol: Box<dyn Protocol>,
+    waiter: Waiter,
+    batch: ReceiveBatch,
+    /// When the workload starts, once that is agreed.
+    start: Option<Instant>,
+    told: Told,
+    /// When the protocol wants to be polled again.
+    wakeup: Option<Instant>,
+    next_id: u64,
+    message: Vec<u8>,
+    sends: Lateness,
+    reads: Lateness,
+    unsendable: u64,
+    /// Of each socket.
+    overflowed: Vec<u32>,
+    cpu_before: Duration,
+}
+
+/// The last state of the protocol that was reported.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Told {
+    Nothing,
+    Established,
+    Closed,
+}
+
+impl EndpointPlan {
+    /// Nobody listens any more once the trial is given up, and then it does not matter.
+    fn tell(&self, report: Report) {
+        let _ = self.reports.send(report);
+    }
+
+    /// Bytes of the cloud's answer to each message.
+    fn response_size(&self) -> Option<usize> {
+        match (&self.workload, self.role) {
+            (Workload::Echo { response_size, .. }, Role::Server) => Some(*response_size as usize),
+            _ => None,
+        }
+    }
+}
+
+impl Endpoint {
+    fn new(plan: EndpointPlan, protocol: Box<dyn Protocol>) -> Self {
+        Self {
+            protocol,
+            waiter: Waiter::new(Priority::Endpoint, SPIN),
+            batch: ReceiveBatch::new(DATAGRAM_BUFFER),
+            start: None,
+            told: Told::Nothing,
+            wakeup: None,
+            next_id: 0,
+            message: vec![0; plan.workload.periodic().size as usize],
+            sends: Lateness::default(),
+            reads: Lateness::default(),
+            unsendable: 0,
+            overflowed: vec![0; plan.sockets.len()],
+            cpu_before: Duration::ZERO,
+            plan,
+        }
+    }
+
+    fn run(mut self) -> Ended {
+        while !self.plan.agreement.is_over() {
+            self.agree_on_start();
+            self.read_datagrams();
+            self.send_messages();
+            self.settle();
+            self.tell_state();
+            self.wait();
+        }
+        self.finish()
+    }
+
+    fn agree_on_start(&mut self) {
+        if self.start.is_none() {
+            self.start = self.plan.agreement.start();
+            if self.start.is_some() {
+                self.waiter.start_counting_stalls();
+                self.cpu_before = self.cpu_time();
+            }
+        }
+    }
+
+    fn read_datagrams(&mut self) {
+        for index in 0..self.plan.sockets.len() {
+            // An error here is one of the path's (port unreachable, as the other side ends): as good as nothing read.
+            let count = self.plan.sockets[index].receive(&mut self.batch).unwrap_or(0);
+            if count > 0 {
+                self.receive(index);
+            }
+        }
+    }
+
+    /// Gives the protocol the datagrams of the last batch, which came from this path.
+    fn receive(&mut self, path: usize) {
+        let (offset, now) = (RealtimeOffset::measure(), real_clock::now());
+        for (payload, received) in self.batch.iter() {
+            self.overflowed[path] = self.overflowed[path].max(received.overflowed);
+            if let Some(stamp) = received.stamp.filter(|_| self.start.is_some()) {
+                let late = now.saturating_since(offset.monotonic(stamp));
+                self.reads.record(late);
+                if late > STALL {
+                    self.waiter.note_stall(late);
+                }
+            }
+            let (path, payload) = (PathId(path as u8), payload.to_vec());
+            self.protocol.receive(now, Datagram { path, payload, ecn: ecn(received.tos) });
+        }
+        self.settle();
+    }
+
+    /// Sends every message that is due. Each is reported before it can arrive.
+    fn send_messages(&mut self) {
+        while let Some(due) = self.next_message().filter(|due| *due <= real_clock::now()) {
+            write_message(self.next_id, &mut self.message);
+            let now = real_clock::now();
+            self.sends.record(now.saturating_since(due));
+            let id = self.next_id;
+            let report = match self.protocol.send(now, &self.message) {
+                Sent::Accepted => Report::Sent { id, at: self.since_start(now) },
+                Sent::Refused => Report::Refused { id },
+            };
+            self.plan.tell(report);
+            self.next_id += 1;
+            self.settle();
+        }
+    }
+
+    /// Polls the protocol until it waits.
+    fn settle(&mut self) {
+        self.wakeup = Some(Instant::ZERO);
+        for _ in 0..OUTPUTS_AT_ONCE {
+            match self.protocol.poll(real_clock::now()) {
+                Output::Transmit(datagram) => self.transmit(&datagram),
+                Output::Deliver(message) => self.deliver(&message),
+                Output::Wait(wakeup) => {
+                    self.wakeup = wakeup;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn transmit(&mut self, datagram: &Datagram) {
+        let socket = &mut self.plan.sockets[datagram.path.index()];
+        if socket.send(&datagram.payload, datagram.ecn).is_err() {
+            self.unsendable += 1;
+        }
+    }
+
+    /// What the application at this end does with a message: answer it, or report that it has arrived.
+    fn deliver(&mut self, message: &[u8]) {
+        let now = real_clock::now();
+        let Some(id) = message_id(message) else { return };
+        if let Some(size) = self.plan.response_size() {
+            let mut response = vec![0; size];
+            write_message(id, &mut response);
+            // A refused answer is a message that never completes.
+            let _ = self.protocol.send(now, &response);
+        } else {
+            self.plan.tell(Report::Delivered { id, at: self.since_start(now) });
+        }
+    }
+
+    fn tell_state(&mut self) {
+        let role = self.plan.role;
+        match self.protocol.state() {
+            State::Established if self.told < Told::Established => {
+                let (at, delivery) = (real_clock::now(), self.protocol.delivery());
+                self.plan.tell(Report::Established { role, at, delivery });
+                self.told = Told::Established;
+            }
+            State::Closed(reason) if self.told < Told::Closed => {
+                self.plan.tell(Report::Closed { role, reason });
+                self.told = Told::Closed;
+            }
+            _ => {}
+        }
+    }
+
+    fn wait(&mut self) {
+        let heartbeat = real_clock::now() + HEARTBEAT;
+        let timers = [self.wakeup, self.next_message()];
+        let deadline = timers.into_iter().flatten().fold(heartbeat, Instant::min);
+        let source = |socket| PollFd::new(AsFd::as_fd(socket), PollFlags::POLLIN);
+        let mut sources: Vec<_> = self.plan.sockets.iter().map(source).collect();
+        self.waiter.wait(&mut sources, deadline);
+    }
+
+    /// When the vehicle's next message is due; `None` after the last, and before the start is agreed.
+    fn next_message(&self) -> Option<Instant> {
+        let periodic = self.plan.workload.periodic();
+        let more = self.plan.role == Role::Client && self.next_id < periodic.count();
+        self.start.filter(|_| more).map(|start| start + periodic.due(self.next_id))
+    }
+
+    fn since_start(&self, at: Instant) -> Duration {
+        self.start.map_or(Duration::ZERO, |start| at.saturating_since(start))
+    }
+
+    fn cpu_time(&self) -> Duration {
+        real_clock::thread_cpu_time().saturating_sub(self.waiter.spun())
+    }
+
+    fn finish(self) -> Ended {
+        let overflowed = self.overflowed.iter().copied().map(u64::from).sum();
+        Ended {
+            delivery: self.protocol.delivery(),
+            statistics: self.protocol.statistics(),
+            cpu: self.cpu_time().saturating_sub(self.cpu_before),
+            sends: self.sends,
+            reads: self.reads,
+            stalls: self.waiter.stalls(),
+            realtime: self.waiter.is_realtime(),
+            damage: Damage { overflowed, unsendable: self.unsendable, ..Damage::default() },
+        }
+    }
+}
+
+fn ecn(tos: u8) -> Ecn {
+    match tos & 0b11 {
+        0b01 => Ecn::Capable1,
+        0b10 => Ecn::Capable0,
+        0b11 => Ecn::CongestionExperienced,
+        _ => Ecn::NotCapable,
+    }
+}

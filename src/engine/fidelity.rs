@@ -1,0 +1,172 @@
+//! How well the host let an engine keep time, and from when on that spoils a result. Knows no clock of its own.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use crate::recording::Fidelity;
+
+/// A thread that runs this much later than it should have was held up by the host.
+pub const STALL: Duration = Duration::from_millis(5);
+
+/// A result is spoilt when packets left this late, at the 99th percentile …
+const LATENESS_P99_LIMIT: Duration = Duration::from_millis(1);
+/// … or messages were sent this late …
+const SEND_LATENESS_P99_LIMIT: Duration = Duration::from_millis(1);
+/// … or one stall was this long.
+const STALL_LIMIT: Duration = Duration::from_millis(20);
+
+/// How late things happened, in nanoseconds.
+#[derive(Debug, Clone)]
+pub struct Lateness(Histogram<u64>);
+
+impl Default for Lateness {
+    fn default() -> Self {
+        let minute = 60_000_000_000;
+        Self(Histogram::new_with_bounds(1, minute, 2).expect("these bounds are valid"))
+    }
+}
+
+impl Lateness {
+    /// Anything past a minute counts as a minute.
+    pub fn record(&mut self, late: Duration) {
+        self.0.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1));
+    }
+
+    pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Lateness>) -> Lateness {
+        let mut sum = Lateness::default();
+        for part in parts {
+            sum.0.add(&part.0).expect("all of them have the same bounds");
+        }
+        sum
+    }
+
+    fn quantile(&self, quantile: f64) -> Duration {
+        Duration::from_nanos(self.0.value_at_quantile(quantile))
+    }
+
+    fn max(&self) -> Duration {
+        Duration::from_nanos(self.0.max())
+    }
+}
+
+/// Times the host did not run a thread for more than [`STALL`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stalls {
+    count: u64,
+    longest: Duration,
+}
+
+impl Stalls {
+    /// Counts it if it was one.
+    pub fn note(&mut self, late: Duration) {
+        if late > STALL {
+            self.count += 1;
+            self.longest = self.longest.max(late);
+        }
+    }
+
+    pub fn sum(parts: impl IntoIterator<Item = Stalls>) -> Stalls {
+        parts.into_iter().fold(Stalls::default(), |sum, part| Stalls {
+            count: sum.count + part.count,
+            longest: sum.longest.max(part.longest),
+        })
+    }
+}
+
+/// Everything that is known of how time was kept in one trial, from all of its threads.
+#[derive(Debug, Default)]
+pub struct Timekeeping {
+    /// Packets at the relay: left, minus due.
+    pub packets: Lateness,
+    /// Changes of the timeline: made, minus due.
+    pub changes: Lateness,
+    /// Messages: sent, minus scheduled.
+    pub sends: Lateness,
+    /// Datagrams at the endpoints: read, minus received by the kernel.
+    pub reads: Lateness,
+    pub stalls: Stalls,
+    pub realtime: bool,
+    pub damage: Damage,
+    pub vehicle_cpu: Duration,
+    pub cloud_cpu: Duration,
+}
+
+/// Packets that came to harm outside of the link model. None of these should ever happen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// Dropped because a socket's buffer was full.
+    pub overflowed: u64,
+    /// Refused by a socket: its send buffer was full, or the packet was too long for the path.
+    pub unsendable: u64,
+    /// Several packets in one, or longer than a path's MTU: refused by the relay.
+    pub super_packets: u64,
+}
+
+impl Damage {
+    pub fn sum(parts: impl IntoIterator<Item = Damage>) -> Damage {
+        parts.into_iter().fold(Damage::default(), |sum, part| Damage {
+            overflowed: sum.overflowed + part.overflowed,
+            unsendable: sum.unsendable + part.unsendable,
+            super_packets: sum.super_packets + part.super_packets,
+        })
+    }
+
+    fn total(&self) -> u64 {
+        self.overflowed + self.unsendable + self.super_packets
+    }
+}
+
+impl Timekeeping {
+    pub fn fidelity(&self) -> Fidelity {
+        Fidelity {
+            lateness_p50_us: us(self.packets.quantile(0.5)),
+            lateness_p99_us: us(self.packets.quantile(0.99)),
+            lateness_max_us: us(self.packets.max()),
+            change_lateness_max_us: us(self.changes.max()),
+            send_lateness_p99_us: us(self.sends.quantile(0.99)),
+            send_lateness_max_us: us(self.sends.max()),
+            read_lateness_p99_us: us(self.reads.quantile(0.99)),
+            read_lateness_max_us: us(self.reads.max()),
+            stalls: self.stalls.count,
+            longest_stall_us: us(self.stalls.longest),
+            realtime: self.realtime,
+            damaged_packets: self.damage.total(),
+            vehicle_cpu_us: us(self.vehicle_cpu),
+            cloud_cpu_us: us(self.cloud_cpu),
+            spoilt: self.spoilt(),
+        }
+    }
+
+    /// The worst of what makes the figures doubtful, in one line.
+    fn spoilt(&self) -> Option<String> {
+        let packets = self.packets.quantile(0.99);
+        let sends = self.sends.quantile(0.99);
+        let Damage { overflowed, unsendable, super_packets } = self.damage;
+        if self.damage != Damage::default() {
+            Some(format!(
+                "packets were lost outside of the link model: {overflowed} by full socket buffers, \
+                 {unsendable} unsendable, {super_packets} longer than a packet"
+            ))
+        } else if self.stalls.longest > STALL_LIMIT {
+            Some(format!("the host stood still for {:.1} ms", ms(self.stalls.longest)))
+        } else if packets > LATENESS_P99_LIMIT {
+            Some(format!("1 % of the packets left more than {:.1} ms late", ms(packets)))
+        } else if sends > SEND_LATENESS_P99_LIMIT {
+            Some(format!("1 % of the messages were sent more than {:.1} ms late", ms(sends)))
+        } else {
+            None
+        }
+    }
+}
+
+fn us(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e3
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_nanos() as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! The three namespaces of one trial and the wires between them: vehicle, middle and cloud, and for each path one veth
+//! pair on either side of the middle. Nothing but the endpoints' datagrams is ever on a wire: neighbours are static.
+//! The kernel takes all of it down when the last descriptor is closed, however the process ends.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use netns::{
+    Address, End, MacAddress, Namespace, NamespaceError, NetlinkError, OffloadError, Topology,
+};
+use thiserror::Error;
+
+use super::packet_socket::PacketSocket;
+use super::udp_socket::PathSocket;
+use crate::protocol::Role;
+
+#[derive(Debug, Error)]
+pub enum LabError {
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    #[error("cannot lay the links of the trial: {0}")]
+    Links(#[from] NetlinkError),
+    #[error(transparent)]
+    Offloads(#[from] OffloadError),
+    #[error("cannot open the {socket} socket of path {path}: {source}")]
+    Socket { socket: &'static str, path: usize, source: io::Error },
+}
+
+/// The port of both endpoints on every path.
+const PORT: u16 = 4433;
+
+pub struct Lab {
+    vehicle: Namespace,
+    middle: Namespace,
+    cloud: Namespace,
+    wires: Vec<Wire>,
+}
+
+/// The two ends of a path in the middle, by interface index.
+#[derive(Debug, Clone, Copy)]
+struct Wire {
+    to_vehicle: u32,
+    to_cloud: u32,
+}
+
+impl Lab {
+    /// `paths` is at most 255, as a `PathId` is.
+    pub fn build(paths: u8) -> Result<Self, LabError> {
+        let [vehicle, middle, cloud] =
+            [Namespace::new("vehicle")?, Namespace::new("middle")?, Namespace::new("cloud")?];
+        let mut lab = Self { vehicle, middle, cloud, wires: Vec::new() };
+        let mut topology = Topology::new();
+        for path in 0..paths {
+            let wire = lab.lay(path, &mut topology);
+            lab.wires.push(wire);
+        }
+        topology.build()?;
+        (0..paths).try_for_each(|path| lab.switch_offloads_off(path))?;
+        Ok(lab)
+    }
+
+    /// So that what passes the middle is whole packets with whole checksums.
+    fn switch_offloads_off(&self, path: u8) -> Result<(), OffloadError> {
+        let ends = [
+            (&self.vehicle, format!("p{path}")),
+            (&self.middle, format!("v{path}")),
+            (&self.middle, format!("c{path}")),
+            (&self.cloud, format!("p{path}")),
+        ];
+        ends.iter().try_for_each(|(namespace, link)| namespace.set_offloads(link, false))
+    }
+
+    fn lay(&self, path: u8, topology: &mut Topology) -> Wire {
+        let in_middle = |side: &str, number: u32| {
+            End::new(&self.middle, &format!("{side}{path}"), mac(path, number))
+        };
+        let (to_vehicle, to_cloud) = (in_middle("v", 2), in_middle("c", 3));
+        let wire = Wire { to_vehicle: to_vehicle.index(), to_cloud: to_cloud.index() };
+        topology.veth(endpoint(&self.vehicle, path, Role::Client), to_vehicle);
+        topology.veth(endpoint(&self.cloud, path, Role::Server), to_cloud);
+        wire
+    }
+
+    /// For each path, the relay's sockets towards the vehicle and towards the cloud.
+    pub fn relay_sockets(&self) -> Result<Vec<(PacketSocket, PacketSocket)>, LabError> {
+        let open = |(path, wire): (usize, &Wire)| {
+            let socket = |index| {
+                let failed = |source| LabError::Socket { socket: "relay's packet", path, source };
+                PacketSocket::open(index).map_err(failed)
+            };
+            Ok((socket(wire.to_vehicle)?, socket(wire.to_cloud)?))
+        };
+        self.middle.run(|| self.wires.iter().enumerate().map(open).collect())?
+    }
+
+    /// An endpoint's sockets, one a path.
+    pub fn endpoint_sockets(&self, role: Role) -> Result<Vec<PathSocket>, LabError> {
+        let open = |path: usize| {
+            let failed = |source| LabError::Socket { socket: "endpoint's UDP", path, source };
+            let (local, remote) = (address(path as u8, role), address(path as u8, other(role)));
+            let at_port = |ip| SocketAddr::new(ip, PORT);
+            PathSocket::open(at_port(local), at_port(remote)).map_err(failed)
+        };
+        let namespace = match role {
+            Role::Client => &self.vehicle,
+            Role::Server => &self.cloud,
+        };
+        namespace.run(|| (0..self.wires.len()).map(open).collect())?
+    }
+}
+
+/// An endpoint's end of a path: it knows its peer's hardware address, since frames pass the middle unchanged.
+fn endpoint(namespace: &Namespace, path: u8, role: Role) -> End {
+    let address = Address::new(address(path, role), 24).expect("24 bits fit an IPv4 address");
+    End::new(namespace, &format!("p{path}"), mac(path, number(role)))
+        .address(address)
+        .neighbour(self::address(path, other(role)), mac(path, number(other(role))))
+}
+
+/// A subnet a path; the vehicle is .1 in it and the cloud .2.
+fn address(path: u8, role: Role) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(10, 77, path, 1 + number(role) as u8))
+}
+
+fn mac(path: u8, number: u32) -> MacAddress {
+    MacAddress::local(u32::from(path) * 4 + number)
+}
+
+fn number(role: Role) -> u32 {
+    match role {
+        Role::Client => 0,
+        Role::Server => 1,
+    }
+}
+
+fn other(role: Role) -> Role {
+    match role {
+        Role::Client => Role::Server,
+        Role::Server => Role::Client,
+    }
+}

@@ -1,0 +1,124 @@
+//! Real time without netem: the sim engine's link model, run by a thread between network namespaces. Works on any
+//! kernel with namespaces and veth, as root or in a user namespace.
+
+mod middle;
+mod one_way;
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use self::middle::{Middle, Relayed};
+use super::agreement::Agreement;
+use super::conductor::{Conducted, Conductor};
+use super::fidelity::{Damage, Lateness, Stalls, Timekeeping};
+use super::lab::Lab;
+use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial};
+use crate::recording::{Handshake, Recording};
+use crate::scenario::plan::Plan;
+
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Relay;
+
+impl Engine for Relay {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Relay
+    }
+
+    fn side_by_side(&self, plan: &Plan) -> usize {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        side_by_side(processors, plan)
+    }
+
+    fn run(
+        &self,
+        trial: &Trial,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Recording, EngineError> {
+        let lab = Lab::build(trial.plan.paths.len() as u8)?;
+        let agreement = Arc::new(Agreement::default());
+        let relay = Running::start(trial, &lab, Arc::clone(&agreement))?;
+        let conducted = Conductor::new(trial, &lab, agreement)?.conduct(events);
+        // If the relay failed, that is why the endpoints did.
+        let relayed = relay.end()?;
+        let conducted = conducted?;
+        Ok(Recording::new(trial, EngineKind::Relay, outcome(conducted, relayed)))
+    }
+}
+
+/// The relay's thread. However a trial ends, it is told to stop and waited for.
+struct Running {
+    agreement: Arc<Agreement>,
+    thread: Option<JoinHandle<io::Result<Relayed>>>,
+}
+
+impl Running {
+    fn start(trial: &Trial, lab: &Lab, agreement: Arc<Agreement>) -> Result<Self, EngineError> {
+        let middle = Middle::new(trial, lab.relay_sockets()?, Arc::clone(&agreement));
+        let for_all = Arc::clone(&agreement);
+        let body = move || {
+            let relayed = middle.run();
+            for_all.end();
+            relayed
+        };
+        let thread = thread::Builder::new().name("relay".to_owned());
+        let thread = thread.spawn(body).map_err(EngineError::Thread)?;
+        Ok(Self { agreement, thread: Some(thread) })
+    }
+
+    fn end(mut self) -> Result<Relayed, EngineError> {
+        let result = self.join().ok_or(EngineError::RelayCrashed)?;
+        result.map_err(EngineError::Relay)
+    }
+
+    /// `None` if the thread panicked.
+    fn join(&mut self) -> Option<io::Result<Relayed>> {
+        self.agreement.end();
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
+    let Conducted { connecting, messages, status, vehicle, cloud } = conducted;
+    let timekeeping = Timekeeping {
+        packets: relayed.packets,
+        changes: relayed.changes,
+        reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
+        stalls: Stalls::sum([relayed.stalls, vehicle.stalls, cloud.stalls]),
+        realtime: relayed.realtime && vehicle.realtime && cloud.realtime,
+        damage: Damage::sum([relayed.damage, vehicle.damage, cloud.damage]),
+        sends: vehicle.sends,
+        vehicle_cpu: vehicle.cpu,
+        cloud_cpu: cloud.cpu,
+    };
+    Outcome {
+        handshake: Handshake {
+            duration: connecting,
+            up: relayed.handshake_up,
+            down: relayed.handshake_down,
+        },
+        delivery: vehicle.delivery,
+        statistics: vehicle.statistics,
+        wire: relayed.wire,
+        messages,
+        status,
+        fidelity: Some(timekeeping.fidelity()),
+    }
+}
+
+/// A trial has three threads that must be on time, each of them awake for a small part of it: so several share a
+/// processor, up to a number of packets a second at which they begin to stand in each other's way.
+fn side_by_side(processors: usize, plan: &Plan) -> usize {
+    const TRIALS_PER_PROCESSOR: usize = 3;
+    const MESSAGES_PER_PROCESSOR: f64 = 1000.0;
+    let rate = plan.workload.periodic().rate;
+    let by_rate = (MESSAGES_PER_PROCESSOR / rate.max(1.0)) as usize;
+    (processors * by_rate.min(TRIALS_PER_PROCESSOR)).max(1)
+}

@@ -1,0 +1,130 @@
+//! One direction of one path in real time: frames in at the instant the kernel received them, frames out when the link
+//! lets them go. Knows no sockets and reads no clock.
+
+use std::time::Duration;
+
+use crate::engine::frame::Frame;
+use crate::engine::outcome::link_count;
+use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
+use crate::link::{Link, Packet};
+use crate::recording::{LinkCount, WireCount};
+use crate::timeline::Change;
+use crate::units::{Direction, Instant, PathId};
+
+/// How long a change that no packet has asked for yet is put off: a packet from just before it may still be on its way
+/// from the timestamp to the socket. The link is told the exact instant all the same.
+const GRACE: Duration = Duration::from_micros(100);
+
+pub(super) struct OneWay {
+    /// Used until the workload starts; what it then still holds is delivered.
+    clean: Link<Vec<u8>>,
+    live: Link<Vec<u8>>,
+    /// When the workload starts, once that is agreed.
+    start: Instant,
+    handshake: WireCount,
+    /// Those still to come, the next one last.
+    changes: Vec<Change>,
+}
+
+/// A frame that the link has let go.
+pub(super) struct Leaving {
+    pub(super) frame: Vec<u8>,
+    /// When it should have left; `None` before the workload, when that does not count.
+    pub(super) due: Option<Instant>,
+}
+
+impl OneWay {
+    pub(super) fn new(trial: &Trial, path: PathId, direction: Direction) -> Self {
+        let plan = &trial.plan;
+        let profile = match direction {
+            Direction::Up => &plan.paths[path.index()].up,
+            Direction::Down => &plan.paths[path.index()].down,
+        };
+        let changes = plan.timeline.changes.iter().rev();
+        let mine = |change: &&Change| change.path == path && change.direction == direction;
+        Self {
+            clean: Link::new(&clean_profile(), 0),
+            live: Link::new(profile, trial.link_seed(path, direction)),
+            start: Instant::FAR_FUTURE,
+            handshake: WireCount::default(),
+            changes: changes.filter(mine).cloned().collect(),
+        }
+    }
+
+    pub(super) fn set_start(&mut self, start: Instant) {
+        self.start = start;
+    }
+
+    /// Takes a frame that the kernel received at `at`.
+    pub(super) fn push(&mut self, at: Instant, mut bytes: Vec<u8>) {
+        self.make_changes(at);
+        let Ok(frame) = Frame::new(&mut bytes) else { return };
+        let (length, ecn_capable) = (frame.length() as u32, frame.is_ecn_capable());
+        let mut packet = Packet::new(length, bytes);
+        packet.ecn_capable = ecn_capable;
+        if at >= self.start {
+            self.live.push(at, packet);
+        } else {
+            self.handshake.packets += 1;
+            self.handshake.bytes += u64::from(length - ETHERNET_HEADER);
+            self.clean.push(at, packet);
+        }
+    }
+
+    /// Makes the changes due well before `now` that no packet has asked for; how late the latest of them was.
+    pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
+        self.make_changes(now - GRACE).map(|due| now.saturating_since(due))
+    }
+
+    /// Makes every change due by `at`; when the last of them was due.
+    fn make_changes(&mut self, at: Instant) -> Option<Instant> {
+        let mut last = None;
+        while let Some(due) = self.next_change().filter(|due| *due <= at) {
+            if let Some(change) = self.changes.pop() {
+                self.live.set_profile(due, &change.profile);
+            }
+            last = Some(due);
+        }
+        last
+    }
+
+    fn next_change(&self) -> Option<Instant> {
+        self.changes.last().map(|change| self.start + change.at)
+    }
+
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
+        let clean = self.clean.pop(now).map(|departed| leaving(departed.packet, None));
+        clean.or_else(|| {
+            let departed = self.live.pop(now)?;
+            Some(leaving(departed.packet, Some(departed.due)))
+        })
+    }
+
+    pub(super) fn next_wakeup(&self) -> Option<Instant> {
+        let change = self.next_change().map(|due| due + GRACE);
+        let links = [self.clean.next_wakeup(), self.live.next_wakeup(), change];
+        links.into_iter().flatten().min()
+    }
+
+    pub(super) fn handshake(&self) -> WireCount {
+        self.handshake
+    }
+
+    pub(super) fn count(&self) -> LinkCount {
+        link_count(self.live.counters())
+    }
+}
+
+/// Does to the frame's bytes what the link decided.
+fn leaving(packet: Packet<Vec<u8>>, due: Option<Instant>) -> Leaving {
+    let mut bytes = packet.payload;
+    if let Ok(mut frame) = Frame::new(&mut bytes) {
+        if packet.marked {
+            frame.mark();
+        }
+        if let Some(flip) = packet.corrupted {
+            frame.corrupt(flip);
+        }
+    }
+    Leaving { frame: bytes, due }
+}

@@ -1,0 +1,256 @@
+//! The few system calls that neither std nor nix offers: whole batches of datagrams in one call, binding a packet
+//! socket, a real-time scheduling class. Knows nothing of what the bytes mean.
+#![expect(unsafe_code, reason = "the one file of the engines that talks to libc itself")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Datagrams that one call receives or sends at most.
+pub const BATCH: usize = 32;
+
+/// Room for a timestamp, a TOS byte and an overflow count, each with its header.
+const CONTROL_LEN: usize = 128;
+
+/// The datagrams of one `recvmmsg`, in buffers that are used again for the next.
+pub struct ReceiveBatch {
+    buffers: Vec<u8>,
+    buffer_len: usize,
+    controls: Vec<Control>,
+    received: Vec<Received>,
+}
+
+/// Control messages, aligned as their headers have to be.
+#[derive(Clone)]
+#[repr(align(8))]
+struct Control([u8; CONTROL_LEN]);
+
+/// What the kernel told beside a datagram's bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Received {
+    length: usize,
+    /// The datagram was longer than the buffer.
+    pub truncated: bool,
+    /// CLOCK_REALTIME in nanoseconds when the kernel took the datagram in.
+    pub stamp: Option<u64>,
+    pub tos: u8,
+    /// Datagrams this socket has dropped so far because its buffer was full.
+    pub overflowed: u32,
+}
+
+impl ReceiveBatch {
+    pub fn new(buffer_len: usize) -> Self {
+        Self {
+            buffers: vec![0; BATCH * buffer_len],
+            buffer_len,
+            controls: vec![Control([0; CONTROL_LEN]); BATCH],
+            received: Vec::with_capacity(BATCH),
+        }
+    }
+
+    /// Takes what waits on a socket, at most [`BATCH`] datagrams, and says how many; never blocks.
+    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+        self.received.clear();
+        let mut iovecs = [EMPTY_IOVEC; BATCH];
+        let mut headers = [EMPTY_HEADER; BATCH];
+        let buffers = self.buffers.chunks_exact_mut(self.buffer_len);
+        for (index, (buffer, control)) in buffers.zip(&mut self.controls).enumerate() {
+            iovecs[index] = iovec(buffer.as_mut_ptr(), buffer.len());
+            let header = &mut headers[index].msg_hdr;
+            header.msg_iov = &raw mut iovecs[index];
+            header.msg_iovlen = 1;
+            header.msg_control = control.0.as_mut_ptr().cast();
+            header.msg_controllen = CONTROL_LEN;
+        }
+        // SAFETY: each of the BATCH headers points to its own iovec, buffer and control block, all of which outlive
+        // the call and are borrowed by nothing else; the timeout may be null.
+        let count = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                BATCH as libc::c_uint,
+                libc::MSG_DONTWAIT,
+                std::ptr::null_mut(),
+            )
+        };
+        let count = or_zero_if_it_would_block(count)?;
+        let controls = self.controls.iter();
+        self.received.extend(headers[..count].iter().zip(controls).map(Received::read));
+        Ok(count)
+    }
+
+    /// The datagrams of the last call, in the order of their arrival.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Received)> {
+        let buffers = self.buffers.chunks_exact(self.buffer_len);
+        buffers.zip(&self.received).map(|(buffer, received)| (&buffer[..received.length], received))
+    }
+}
+
+impl Received {
+    fn read((header, control): (&libc::mmsghdr, &Control)) -> Self {
+        let mut received = Self {
+            length: header.msg_len as usize,
+            truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
+            ..Self::default()
+        };
+        received.read_control(&control.0[..header.msg_hdr.msg_controllen.min(CONTROL_LEN)]);
+        received
+    }
+
+    /// Control messages are `{ length: usize, level: i32, kind: i32, data … }`, each aligned to 8 bytes.
+    fn read_control(&mut self, mut bytes: &[u8]) {
+        const HEADER: usize = size_of::<libc::cmsghdr>();
+        while let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() {
+            let length = word(header, 0) as usize;
+            let (level, kind) = (half(header, 8), half(header, 12));
+            let data = &rest[..length.saturating_sub(HEADER).min(rest.len())];
+            self.take_control(level, kind, data);
+            bytes = bytes.get(length.max(HEADER).next_multiple_of(8)..).unwrap_or_default();
+        }
+    }
+
+    fn take_control(&mut self, level: i32, kind: i32, data: &[u8]) {
+        match (level, kind) {
+            (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) if data.len() >= 16 => {
+                self.stamp = Some(word(data, 0) * 1_000_000_000 + word(data, 8));
+            }
+            (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) if data.len() >= 4 => {
+                self.overflowed = half(data, 0) as u32;
+            }
+            (libc::IPPROTO_IP, libc::IP_TOS) if !data.is_empty() => self.tos = data[0],
+            _ => {}
+        }
+    }
+}
+
+/// Sends the first datagrams of `datagrams`, at most [`BATCH`], on a socket that knows where to; says how many the
+/// kernel took. Never blocks.
+pub fn send_batch(socket: BorrowedFd<'_>, datagrams: &[Vec<u8>]) -> io::Result<usize> {
+    let datagrams = &datagrams[..datagrams.len().min(BATCH)];
+    let mut iovecs = [EMPTY_IOVEC; BATCH];
+    let mut headers = [EMPTY_HEADER; BATCH];
+    for (index, datagram) in datagrams.iter().enumerate() {
+        iovecs[index] = iovec(datagram.as_ptr().cast_mut(), datagram.len());
+        headers[index].msg_hdr.msg_iov = &raw mut iovecs[index];
+        headers[index].msg_hdr.msg_iovlen = 1;
+    }
+    // SAFETY: as many headers as are announced point to an iovec and a datagram that outlive the call, and sendmmsg
+    // only reads the datagrams.
+    let count = unsafe {
+        libc::sendmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            datagrams.len() as libc::c_uint,
+            libc::MSG_DONTWAIT,
+        )
+    };
+    or_zero_if_it_would_block(count)
+}
+
+/// Ties a packet socket to one interface: from then on it receives every frame of it, and sends on it.
+pub fn bind_to_interface(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
+    let address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: index as i32,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
+    // SAFETY: the address is a whole sockaddr_ll that outlives the call, and its length is told.
+    let result = unsafe {
+        libc::bind(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Sets a socket option whose value is a C int.
+pub fn set_option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: the value is a C int that outlives the call, and its length is told.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Frames that a packet socket has dropped since the last call because its buffer was full.
+pub fn packet_socket_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    // SAFETY: the kernel writes no more than the length it is told, and both places outlive the call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            (&raw mut statistics).cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { Ok(statistics.tp_drops) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Puts the calling thread into SCHED_FIFO.
+pub fn run_first_in_first_out(priority: i32) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: the parameters outlive the call; thread 0 is the calling one.
+    let result = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn or_zero_if_it_would_block(count: libc::c_int) -> io::Result<usize> {
+    if let Ok(count) = usize::try_from(count) {
+        return Ok(count);
+    }
+    let error = io::Error::last_os_error();
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(0),
+        _ => Err(error),
+    }
+}
+
+const EMPTY_IOVEC: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+
+const EMPTY_HEADER: libc::mmsghdr = libc::mmsghdr {
+    msg_hdr: libc::msghdr {
+        msg_name: std::ptr::null_mut(),
+        msg_namelen: 0,
+        msg_iov: std::ptr::null_mut(),
+        msg_iovlen: 0,
+        msg_control: std::ptr::null_mut(),
+        msg_controllen: 0,
+        msg_flags: 0,
+    },
+    msg_len: 0,
+};
+
+fn iovec(base: *mut u8, length: usize) -> libc::iovec {
+    libc::iovec { iov_base: base.cast(), iov_len: length }
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_ne_bytes(word)
+}
+
+fn half(bytes: &[u8], at: usize) -> i32 {
+    let mut half = [0; 4];
+    half.copy_from_slice(&bytes[at..at + 4]);
+    i32::from_ne_bytes(half)
+}

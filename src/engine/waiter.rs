@@ -1,0 +1,188 @@
+//! How a real-time thread waits: asleep until shortly before its deadline, then awake and watching, and never awake
+//! for so much of the time that the kernel takes the processor away. Notices when the host let it oversleep.
+
+use std::time::Duration;
+
+use nix::poll::{PollFd, ppoll};
+use nix::sys::prctl::set_timerslack;
+use nix::sys::time::TimeSpec;
+
+use super::fidelity::Stalls;
+use super::real_clock;
+use super::syscalls::run_first_in_first_out;
+use crate::units::Instant;
+
+/// The scheduling priority of a thread among the real-time ones of this program.
+#[derive(Debug, Clone, Copy)]
+pub enum Priority {
+    Endpoint = 10,
+    /// Above the endpoints: they may compute, the relay must only be on time.
+    Relay = 20,
+}
+
+/// The waiting of one thread; made on the thread itself.
+pub struct Waiter {
+    spin: Duration,
+    duty: Duty,
+    stalls: Stalls,
+    /// Whether SCHED_FIFO was granted.
+    realtime: bool,
+    /// When the last wait ended.
+    awake_since: Instant,
+    spun: Duration,
+}
+
+impl Waiter {
+    /// Takes the real-time scheduling class if this process may.
+    pub fn new(priority: Priority, spin: Duration) -> Self {
+        let realtime = run_first_in_first_out(priority as i32).is_ok();
+        if !realtime {
+            // Without it, the kernel may let a timer be 50 µs late; a refusal only leaves it at that.
+            let _ = set_timerslack(1);
+        }
+        let now = real_clock::now();
+        Self {
+            spin,
+            duty: Duty::new(now),
+            stalls: Stalls::default(),
+            realtime,
+            awake_since: now,
+            spun: Duration::ZERO,
+        }
+    }
+
+    /// Returns when one of `sources` has something to read, or at `deadline`, whichever is first.
+    pub fn wait(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
+        let asleep_from = real_clock::now();
+        self.stalls.note(asleep_from.saturating_since(self.awake_since));
+        if let Some(nap) = self.duty.overdrawn(asleep_from) {
+            std::thread::sleep(nap);
+        }
+        let spin = if self.duty.allows_spinning() { self.spin } else { Duration::ZERO };
+        let ready = poll_until(sources, deadline - spin);
+        let spin_from = real_clock::now();
+        self.duty.slept(spin_from.saturating_since(asleep_from));
+        if !ready {
+            self.spin_until(sources, deadline);
+        }
+        self.awake_since = real_clock::now();
+        if !ready {
+            let due = deadline.max(asleep_from);
+            self.stalls.note(self.awake_since.saturating_since(due));
+        }
+    }
+
+    fn spin_until(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
+        let from = real_clock::now();
+        while real_clock::now() < deadline && !poll_for(sources, Duration::ZERO) {}
+        self.spun += real_clock::now().saturating_since(from);
+    }
+
+    pub fn is_realtime(&self) -> bool {
+        self.realtime
+    }
+
+    /// Time spent awake and waiting.
+    pub fn spun(&self) -> Duration {
+        self.spun
+    }
+
+    /// Forgets the stalls so far: what happens before the workload starts does not count.
+    pub fn start_counting_stalls(&mut self) {
+        self.stalls = Stalls::default();
+    }
+
+    pub fn stalls(&self) -> Stalls {
+        self.stalls
+    }
+
+    /// A wait that ended late for a reason the waiter cannot see (a packet that nobody picked up).
+    pub fn note_stall(&mut self, late: Duration) {
+        self.stalls.note(late);
+    }
+}
+
+/// Whether something can be read before `until`.
+fn poll_until(sources: &mut [PollFd<'_>], until: Instant) -> bool {
+    poll_for(sources, until.saturating_since(real_clock::now()))
+}
+
+/// A signal ends the wait early, which does no harm.
+fn poll_for(sources: &mut [PollFd<'_>], timeout: Duration) -> bool {
+    ppoll(sources, Some(TimeSpec::from_duration(timeout)), None).is_ok_and(|ready| ready > 0)
+}
+
+/// Processor time as a purse: waiting fills it, being awake empties it. A real-time thread that is awake all the time
+/// is stopped by the kernel for 50 ms of every second, so it had better take short naps of its own.
+struct Duty {
+    purse: Duration,
+    last: Instant,
+    slept: Duration,
+}
+
+impl Duty {
+    /// The share of a processor that a thread may use for long.
+    const LIMIT: f64 = 0.7;
+    /// What it may use at once after a rest.
+    const PURSE: Duration = Duration::from_millis(10);
+
+    fn new(now: Instant) -> Self {
+        Self { purse: Self::PURSE, last: now, slept: Duration::ZERO }
+    }
+
+    fn slept(&mut self, time: Duration) {
+        self.slept += time;
+    }
+
+    /// Settles the account; how long to nap if it is overdrawn.
+    fn overdrawn(&mut self, now: Instant) -> Option<Duration> {
+        let elapsed = now.saturating_since(self.last);
+        let awake = elapsed.saturating_sub(self.slept);
+        let earned = self.purse + elapsed.mul_f64(Self::LIMIT);
+        (self.last, self.slept) = (now, Duration::ZERO);
+        self.purse = earned.saturating_sub(awake).min(Self::PURSE);
+        let debt = awake.saturating_sub(earned);
+        (!debt.is_zero()).then(|| debt.div_f64(Self::LIMIT).min(Self::PURSE))
+    }
+
+    /// Half of the purse is kept for work.
+    fn allows_spinning(&self) -> bool {
+        self.purse > Self::PURSE / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    #[test]
+    fn a_thread_that_is_always_awake_is_sent_to_nap_for_the_rest_of_its_share() {
+        let mut duty = Duty::new(at(0));
+        let mut naps = Duration::ZERO;
+        let mut time = 0;
+        while time < 10_000_000 {
+            time += 500;
+            if let Some(nap) = duty.overdrawn(at(time)) {
+                duty.slept(nap);
+                naps += nap;
+                time += nap.as_micros() as u64;
+            }
+        }
+        let awake = 1.0 - naps.as_secs_f64() / 10.0;
+        assert!((0.69..=0.71).contains(&awake), "awake {awake}");
+    }
+
+    #[test]
+    fn a_thread_that_mostly_sleeps_may_spin() {
+        let mut duty = Duty::new(at(0));
+        for round in 1..1000 {
+            duty.slept(Duration::from_micros(900));
+            assert_eq!(duty.overdrawn(at(round * 1000)), None);
+            assert!(duty.allows_spinning());
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Small trials for the tests of the relay engine.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use impairlab::engine::Trial;
+use impairlab::link::profile::LinkProfile;
+use impairlab::protocol::ProtocolSettings;
+use impairlab::protocol::settings::{Copy, ReplicateSettings, UdpSettings};
+use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
+use impairlab::timeline::Timeline;
+use impairlab::units::{PathId, Probability};
+use impairlab::workload::{Keep, Periodic, Workload};
+
+pub const PATH: PathId = PathId(0);
+const MESSAGE_SIZE: u32 = 200;
+/// With the headers of UDP, IPv4 and Ethernet.
+pub const FRAME_LENGTH: u32 = MESSAGE_SIZE + 8 + 20 + 14;
+
+/// Leaves the test, saying so, where not even a user namespace is to be had.
+macro_rules! namespaces_or_skip {
+    () => {
+        if let Err(error) = netns::Namespace::new("probe") {
+            eprintln!("skipped: no namespaces here: {error}");
+            return;
+        }
+    };
+}
+pub(crate) use namespaces_or_skip;
+
+pub fn percent(percent: u32) -> Probability {
+    Probability::new(f64::from(percent) / 100.0).expect("between 0 and 100")
+}
+
+pub fn delayed(ms: u64) -> LinkProfile {
+    LinkProfile { delay: Duration::from_millis(ms), ..LinkProfile::default() }
+}
+
+/// 300 messages in 1.5 s over plain UDP.
+pub fn trial(up: LinkProfile, down: LinkProfile) -> Trial {
+    let udp = ProtocolSettings::Udp(UdpSettings { path: PATH });
+    of(udp, Workload::Control(periodic()), vec![path("first", up, down)])
+}
+
+pub fn echo(up: LinkProfile, down: LinkProfile) -> Trial {
+    let udp = ProtocolSettings::Udp(UdpSettings { path: PATH });
+    let workload = Workload::Echo { request: periodic(), response_size: 100 };
+    of(udp, workload, vec![path("first", up, down)])
+}
+
+/// UDP copied to two paths.
+pub fn second_path(first: LinkProfile, second: LinkProfile) -> Trial {
+    let settings = ReplicateSettings {
+        paths: vec![PATH, PathId(1)],
+        copy: Copy::Message,
+        protocol: Box::new(ProtocolSettings::Udp(UdpSettings { path: PATH })),
+    };
+    let paths = vec![path("first", first.clone(), first), path("second", second.clone(), second)];
+    of(ProtocolSettings::Replicate(settings), Workload::Control(periodic()), paths)
+}
+
+fn periodic() -> Periodic {
+    Periodic {
+        rate: 200.0,
+        size: MESSAGE_SIZE,
+        duration: Duration::from_millis(1500),
+        deadline: Duration::from_millis(250),
+        keep: Keep::Messages,
+    }
+}
+
+fn path(name: &str, up: LinkProfile, down: LinkProfile) -> PathPlan {
+    PathPlan { name: name.to_owned(), profile: None, sources: Vec::new(), up, down }
+}
+
+fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> Trial {
+    let plan = Plan {
+        name: "relay-test".to_owned(),
+        about: String::new(),
+        paths,
+        timeline: Timeline::default(),
+        workload,
+        senders: vec![SenderPlan { name: "sender".to_owned(), protocol }],
+        repeat: 1,
+        seed: 1,
+        claims: Vec::new(),
+    };
+    Trial { plan: Arc::new(plan), sender: 0, repetition: 0 }
+}
+
+/// What a trial could leave behind on the host: links, addresses and routes, and the namespace of this process.
+pub fn host() -> (BTreeSet<String>, String, String) {
+    let read = |path| std::fs::read_to_string(path).expect("/proc can be read");
+    let links = read("/proc/self/net/dev");
+    let names = links.lines().filter_map(|line| line.split_once(':'));
+    let namespace = std::fs::read_link("/proc/self/ns/net").expect("/proc can be read");
+    (
+        names.map(|(name, _)| name.trim().to_owned()).collect(),
+        read("/proc/self/net/fib_trie"),
+        namespace.display().to_string(),
+    )
+}
