@@ -12,7 +12,7 @@ use super::endpoint::{self, Ended, EndpointPlan, Report};
 use super::error::EngineError;
 use super::lab::Lab;
 use super::real_clock;
-use super::{CONNECT_LIMIT, Event, Progress, SETTLE, Trial, drain_limit};
+use super::{CONNECT_LIMIT, Event, Progress, Trial, drain_limit};
 use crate::protocol::{Delivery, Role};
 use crate::recording::{MessageLog, Messages, Status};
 use crate::units::Instant;
@@ -85,9 +85,9 @@ impl<'a> Conductor<'a> {
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Conducted, EngineError> {
         let connecting = self.connect()?;
-        let start = real_clock::now() + SETTLE;
+        let start = self.trial.start_after(real_clock::now());
         self.agreement.set_start(start);
-        thread::sleep(SETTLE);
+        thread::sleep(start.saturating_since(real_clock::now()));
         let answer = events(Event::Started { handshake: connecting });
         let answer = self.to_the_end(start, answer, events)?;
         self.finish(connecting, start, answer.is_break())
