@@ -58,8 +58,17 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 }
 
 /// Bytes on the wire, both directions, for each byte of payload.
-pub fn amplification(recording: &Recording) -> f64 {
-    let bytes: u64 = recording.wire.iter().map(|w| w.up.offered.bytes + w.down.offered.bytes).sum();
+pub fn amplification_total(recording: &Recording) -> f64 {
+    let down: u64 = recording.wire.iter().map(|wire| wire.down.offered.bytes).sum();
+    amplification_up(recording) + down as f64 / payload(recording)
+}
+
+pub fn amplification_up(recording: &Recording) -> f64 {
+    let up: u64 = recording.wire.iter().map(|wire| wire.up.offered.bytes).sum();
+    up as f64 / payload(recording)
+}
+
+fn payload(recording: &Recording) -> f64 {
     let (up, down) = recording.workload.payload_per_message();
-    bytes as f64 / (messages(recording).len() as f64 * f64::from(up + down))
+    messages(recording).len() as f64 * f64::from(up + down)
 }
