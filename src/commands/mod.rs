@@ -1,1 +1,3 @@
-//!
+//! What each subcommand does: one file each.
+
+pub mod report;

@@ -6,6 +6,7 @@ mod claims;
 pub mod csv;
 mod figures;
 pub mod json;
+pub mod results;
 
 mod summarise;
 mod table;
@@ -13,4 +14,5 @@ pub mod terminal;
 
 pub use claims::{ClaimReport, ClaimedFigure};
 
+pub use results::{Results, ResultsError};
 pub use summarise::{Remark, Report, RunReport, SenderReport, summarise};
