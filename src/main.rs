@@ -3,39 +3,20 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use impairlab::cli::{Cli, Command, EngineChoice};
-use impairlab::commands::{CommandError, Ending, agree, check, doctor, report, run, show};
+use impairlab::cli::Cli;
+use impairlab::commands::{dispatch, error_colour, may_make_namespaces};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if may_make_namespaces(&cli.command) {
-        netns::become_root_if_needed();
+    if may_make_namespaces(&cli) && !nix::unistd::geteuid().is_root() {
+        // Where this is refused, the probe says later what is missing and how to get it.
+        let _ = netns::become_root_in_user_namespace();
     }
-    match dispatch(&cli.command) {
+    match dispatch(&cli, &mut std::io::stdout()) {
         Ok(ending) => ending.exit_code(),
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}", error.render(error_colour()));
             error.exit_code()
         }
-    }
-}
-
-fn may_make_namespaces(command: &Command) -> bool {
-    match command {
-        Command::Run(args) => args.engine != EngineChoice::Sim,
-        Command::Agree(_) | Command::Doctor { .. } => true,
-        Command::Check { .. } | Command::Show { .. } | Command::Report { .. } => false,
-    }
-}
-
-fn dispatch(command: &Command) -> Result<Ending, CommandError> {
-    let out = &mut std::io::stdout().lock();
-    match command {
-        Command::Run(args) => run::run(args, out),
-        Command::Check { files } => check::run(files, out),
-        Command::Show { file, json } => show::run(file, *json, out),
-        Command::Report { folder, json } => report::run(folder, *json, out),
-        Command::Agree(args) => agree::run(args, out),
-        Command::Doctor { json } => doctor::run(*json, out),
     }
 }

@@ -70,9 +70,9 @@ fn run_a_trial() -> ExitCode {
         match Relay.run(&trial, &mut |_| ControlFlow::Continue(())) {
             Ok(recording) if recording.status == Status::Complete => return ExitCode::SUCCESS,
             Ok(recording) => panic!("{:?}", recording.status),
-            Err(EngineError::Lab(LabError::Namespace(NamespaceError::Create { source, .. })))
-                if source.raw_os_error() == Some(libc::ENOSPC) =>
-            {
+            Err(EngineError::Lab(LabError::Namespace(NamespaceError::Create {
+                source, ..
+            }))) if source.raw_os_error() == Some(libc::ENOSPC) => {
                 thread::sleep(Duration::from_millis(50));
             }
             Err(error) => panic!("{error}"),

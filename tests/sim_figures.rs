@@ -47,7 +47,8 @@ const fn row(
 impl Published {
     /// Name, published value, tolerance and what each of these runs measured.
     fn figures(&self, runs: &[&Recording]) -> [(&'static str, f64, f64, Vec<f64>); 4] {
-        let each = |figure: &dyn Fn(&Recording) -> f64| runs.iter().map(|run| figure(run)).collect();
+        let each =
+            |figure: &dyn Fn(&Recording) -> f64| runs.iter().map(|run| figure(run)).collect();
         let at = |share: f64| each(&move |run| quantile(&latencies_ms(run), share));
         let amplification = match self.amplification {
             Amplification::Up(published) => (published, each(&amplification_up)),

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use thiserror::Error;
 
 use super::engine_choice::Unavailable;
+use super::show::ShowError;
 use crate::engine::EngineError;
-use crate::report::results::ResultsError;
-use crate::scenario::Diagnostics;
+use crate::report::ResultsError;
+use crate::scenario::{Colour, Diagnostics};
 
 /// A command that did its work ends in one of these ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +36,10 @@ pub enum CommandError {
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
     Results(#[from] ResultsError),
-    #[error("cannot print the report: {0}")]
-    Report(std::io::Error),
+    #[error(transparent)]
+    Report(#[from] super::report::Error),
+    #[error(transparent)]
+    Show(#[from] ShowError),
     #[error(transparent)]
     Trial(#[from] EngineError),
     #[error("none of the trials could be run")]
@@ -61,12 +64,27 @@ impl Ending {
 }
 
 impl CommandError {
+    /// As it is printed: a wrong scenario with its lines and carets, anything else as one message.
+    pub fn render(&self, colour: Colour) -> String {
+        match self {
+            Self::Scenario(mistakes) | Self::Show(ShowError::Scenario(mistakes)) => {
+                mistakes.render(colour)
+            }
+            other => format!("error: {other}"),
+        }
+    }
+
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Self::Scenario(_) | Self::NoSuchSender { .. } => 2,
+            Self::Show(ShowError::Scenario(_)) | Self::Scenario(_) | Self::NoSuchSender { .. } => 2,
             Self::Unavailable(_) => 3,
             Self::Results(_) => 4,
-            Self::Trial(_) | Self::Report(_) | Self::NothingRan | Self::Runtime(_) | Self::Output(_) => 1,
+            Self::Trial(_)
+            | Self::Report(_)
+            | Self::Show(_)
+            | Self::NothingRan
+            | Self::Runtime(_)
+            | Self::Output(_) => 1,
         })
     }
 }

@@ -10,16 +10,16 @@ use crate::cli::RunArgs;
 use crate::engine::{Engine, environment};
 use crate::progress::Display;
 use crate::recording::Recording;
-use crate::report::results::Results;
-use crate::report::{Report, json, terminal};
+use crate::report::{Report, Results, json, terminal};
 use crate::scenario::{self, plan::Plan};
 
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
-    let plan = Arc::new(plan_as_asked(args)?);
+    let (plan, text) = plan_as_asked(args)?;
+    let plan = Arc::new(plan);
     let display = Arc::new(Display::new(args.quiet));
     let chosen = engine_choice::choose(args.engine)?;
     chosen.notice.iter().for_each(|notice| display.say(notice));
-    let results = prepare_results(args, &plan, chosen.engine.as_ref())?;
+    let results = prepare_results(args, &plan, &text, chosen.engine.as_ref())?;
     let jobs = jobs(args, &plan, chosen.engine.as_ref());
     announce(&display, &plan, chosen.engine.as_ref(), jobs);
 
@@ -44,13 +44,13 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
     Ok(ending(args, &outcome))
 }
 
-/// The scenario with what the command line changes of it.
-fn plan_as_asked(args: &RunArgs) -> Result<Plan, CommandError> {
-    let mut plan = scenario::load(&args.scenario)?;
+/// The scenario with what the command line changes of it, and its text as it is written.
+fn plan_as_asked(args: &RunArgs) -> Result<(Plan, String), CommandError> {
+    let (mut plan, text) = scenario::load_with_text(&args.scenario)?;
     plan.repeat = args.repeat.unwrap_or(plan.repeat);
     plan.seed = args.seed.unwrap_or(plan.seed);
     select_senders(&mut plan, &args.senders)?;
-    Ok(plan)
+    Ok((plan, text))
 }
 
 /// Keeps the senders that were named, in the order of the file; all of them if none was.
@@ -71,13 +71,14 @@ pub fn select_senders(plan: &mut Plan, names: &[String]) -> Result<(), CommandEr
 fn prepare_results(
     args: &RunArgs,
     plan: &Plan,
+    text: &str,
     engine: &dyn Engine,
 ) -> Result<Results, CommandError> {
     #[expect(clippy::disallowed_methods, reason = "the time of day that names the results folder")]
     let now = SystemTime::now();
     let id = format!("{}-{}", engine.kind(), std::process::id());
     let results = Results::create(&args.results, &plan.name, now, &id)?;
-    results.write_scenario(&args.scenario)?;
+    results.write_scenario(text)?;
     results.write_plan(plan)?;
     results.write_environment(&environment::gather(engine.kind(), now))?;
     Ok(results)

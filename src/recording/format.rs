@@ -53,11 +53,16 @@ pub fn encode(recording: &Recording) -> Vec<u8> {
 }
 
 pub fn decode(bytes: &[u8]) -> Result<Recording, DecodeError> {
-    let version: Version = serde_json::from_slice(bytes).map_err(DecodeError::NotARecording)?;
+    let version: Version = serde_json::from_slice(bytes).map_err(unversioned)?;
     if version.format != u64::from(FORMAT) {
         return Err(DecodeError::OtherFormat { found: version.format });
     }
     serde_json::from_slice(bytes).map_err(DecodeError::Damaged)
+}
+
+fn unversioned(error: serde_json::Error) -> DecodeError {
+    // JSON as far as it goes, but it ends too soon: what is left of a recording.
+    if error.is_eof() { DecodeError::Damaged(error) } else { DecodeError::NotARecording(error) }
 }
 
 /// Read before everything else: what the rest of the file means depends on it.

@@ -83,7 +83,8 @@ impl Agreement {
 
     pub fn render(&self, names: (&str, &str), style: Style) -> String {
         let mut table = Table::new(&[
-            "sender", "P50 ms", "other", "apart", "P99 ms", "other", "apart", "lost", "other", "agrees",
+            "sender", "P50 ms", "other", "apart", "P99 ms", "other", "apart", "lost", "other",
+            "agrees",
         ]);
         self.senders.iter().for_each(|sender| table.push(sender.row()));
         let (reference, other) = names;
@@ -93,7 +94,8 @@ impl Agreement {
         );
         text += &table.render(style.width, style.colour);
         if let Some(reason) = &self.spoilt {
-            text += &format!("\nThe host disturbed {other}: {reason}. Try again on a quiet machine.\n");
+            text +=
+                &format!("\nThe host disturbed {other}: {reason}. Try again on a quiet machine.\n");
         }
         text
     }
@@ -153,11 +155,11 @@ impl Pair {
 
     /// Whether the two intervals have a value in common; an unknown bound is no bound.
     fn overlap(self) -> bool {
-        let below = |lower: Option<Latency>, upper: Option<Latency>| match (lower, upper) {
-            (Some(lower), Some(upper)) => lower <= upper,
+        let below = |low: Option<Latency>, high: Option<Latency>| match (low, high) {
+            (Some(low), Some(high)) => low <= high,
             _ => true,
         };
         let (one, two) = (self.reference.interval, self.other.interval);
-        below(one.lower, two.upper) && below(two.lower, one.upper)
+        below(one.low, two.high) && below(two.low, one.high)
     }
 }

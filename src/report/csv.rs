@@ -12,7 +12,7 @@ use crate::recording::{Message, Messages, Recording};
 const HEADER: [&str; 7] =
     ["sender", "run", "message", "scheduled_ms", "sent_ms", "delivered_ms", "latency_ms"];
 
-pub fn write_messages(recordings: &[Recording], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_messages(recordings: &[&Recording], out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Writer::from_writer(out);
     lines.write_record(HEADER)?;
     for recording in recordings {
@@ -56,7 +56,7 @@ mod tests {
             Message { scheduled: 40_000_000, sent: None, delivered: None },
         ]);
         let mut out = Vec::new();
-        write_messages(&[recording], &mut out).unwrap();
+        write_messages(&[&recording], &mut out).unwrap();
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
         sender,run,message,scheduled_ms,sent_ms,delivered_ms,latency_ms
         udp,0,0,0.000000,0.000000,41.327113,41.327113

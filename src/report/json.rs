@@ -4,16 +4,19 @@
 //! Units are in the names. A latency is an object `{"ms": 41.3, "lost": false}`; `ms` is `null` exactly where `lost`
 //! is true, so that a message that never arrived is not taken for a missing figure, which is `null` as a whole.
 
-use serde::Serialize;
+mod document;
+
+use std::time::Duration;
 
 use super::claims::ClaimReport;
 use super::{Report, RunReport, SenderReport};
-use crate::engine::EngineKind;
-use crate::recording::{
-    Fidelity, Figure, HandshakeCost, OutageFigures, Recovery, Status, Summary, WireCount,
-};
+use crate::recording::{Figure, HandshakeCost, OutageFigures, Recovery, Status, Summary};
 use crate::statistics::{CONFIDENCE, Interval, Latency, Verdict};
-use crate::workload::Workload;
+use crate::workload;
+use document::{
+    Amplification, Claim, Document, Figures, Gap, Handshake, LatencyValue, Outage, Quantile,
+    RecoveryValue, Run, Sender, Workload,
+};
 
 pub const VERSION: u32 = 1;
 
@@ -24,182 +27,6 @@ pub fn summary(report: &Report) -> String {
     text
 }
 
-/// The whole of `summary.json`.
-#[derive(Debug, Serialize)]
-struct Document<'a> {
-    /// [`VERSION`] of this format.
-    version: u32,
-    /// The scenario's name.
-    scenario: &'a str,
-    /// `sim` or `relay`; `null` if nothing was run.
-    engine: Option<EngineKind>,
-    /// The scenario's seed.
-    seed: u64,
-    /// What was sent when, as in the plan.
-    workload: &'a Workload,
-    /// Of every interval below.
-    confidence: f64,
-    /// In the order of the plan.
-    senders: Vec<Sender<'a>>,
-    /// What was published beside what was measured; one entry a figure.
-    claims: Vec<Claim<'a>>,
-    /// The worst of all trials in each respect; `null` in virtual time.
-    fidelity: Option<&'a Fidelity>,
-    /// What to know before trusting the figures, as sentences.
-    remarks: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Sender<'a> {
-    /// Its name in the scenario.
-    sender: &'a str,
-    /// `udp`, `kcp`, `quic`, `mpquic` or `replicate`.
-    protocol: &'a str,
-    /// Delivered in the order sent: waiting for an earlier message is then part of a latency.
-    ordered: bool,
-    /// The protocol sends again what is lost.
-    reliable: bool,
-    /// Of all runs pooled.
-    all_runs: Figures<'a>,
-    /// Each by itself, in order.
-    runs: Vec<Run<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct Run<'a> {
-    /// From 0.
-    repetition: u32,
-    /// `"complete"`, `{"interrupted": …}` or `{"closed": …}`.
-    status: &'a Status,
-    figures: Figures<'a>,
-}
-
-#[derive(Debug, Serialize)]
-struct Figures<'a> {
-    /// Messages scheduled: delivered + lost.
-    messages: u64,
-    delivered: u64,
-    /// Not delivered, refused ones included.
-    lost: u64,
-    /// Not accepted by the sender.
-    refused: u64,
-    /// Past the deadline or lost, as a share of all messages.
-    late_share: f64,
-    p50: Quantile,
-    p99: Quantile,
-    p999: Quantile,
-    /// The worst that was delivered.
-    worst: Option<LatencyValue>,
-    /// The mean of what was delivered.
-    mean: Option<LatencyValue>,
-    longest_gap: Gap,
-    /// Of all outages and runs the worst; `null` without an outage on a path of this sender.
-    recovery: Option<RecoveryValue>,
-    outages: Vec<Outage<'a>>,
-    /// `null` if no message was accepted.
-    amplification: Option<Amplification>,
-    handshake: Handshake,
-    /// `null` where the protocol has none.
-    retransmissions: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Quantile {
-    /// `null` without messages.
-    value: Option<LatencyValue>,
-    /// `null`: too few samples to bound it from this side.
-    low: Option<LatencyValue>,
-    high: Option<LatencyValue>,
-    /// Whether there are enough messages to bound it from above; if not, `value` is not to be trusted.
-    enough_samples: bool,
-    /// The fewest that are.
-    samples_needed: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct LatencyValue {
-    /// `null`: lost, infinitely late.
-    ms: Option<f64>,
-    lost: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Gap {
-    ms: f64,
-    /// Since the start of the workload.
-    from_ms: f64,
-    until_ms: f64,
-    /// The run it was in, from 0.
-    repetition: u32,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum RecoveryValue {
-    /// Milliseconds after the end of the outage.
-    #[serde(rename = "after_ms")]
-    After(f64),
-    /// Not before the end of the workload.
-    Never,
-    /// There was no level to come back to.
-    Unknown,
-}
-
-#[derive(Debug, Serialize)]
-struct Outage<'a> {
-    path: &'a str,
-    repetition: u32,
-    from_ms: f64,
-    until_ms: f64,
-    /// Messages scheduled during it.
-    messages: u64,
-    lost: u64,
-    /// Past the deadline or lost; `null` where only a histogram was kept, like the two below.
-    late: Option<u64>,
-    p50: Option<LatencyValue>,
-    p99: Option<LatencyValue>,
-    /// The worst that was delivered.
-    worst: Option<LatencyValue>,
-    recovery: RecoveryValue,
-}
-
-/// Bytes of IP packets ÷ payload bytes of distinct messages, handshake excluded.
-#[derive(Debug, Serialize)]
-struct Amplification {
-    up: f64,
-    down: f64,
-    /// up + down.
-    total: f64,
-    /// Of the total, over runs; `null` with too few of them.
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-/// On a clean link, before the workload; the mean of the runs.
-#[derive(Debug, Serialize)]
-struct Handshake {
-    ms: f64,
-    up: WireCount,
-    down: WireCount,
-}
-
-#[derive(Debug, Serialize)]
-struct Claim<'a> {
-    source: &'a str,
-    sender: &'a str,
-    /// `P50`, `P99`, `P999`, `longest gap` (all in milliseconds) or `amplification`.
-    figure: String,
-    claimed: f64,
-    /// `null`: not measured, or lost (see `verdict`).
-    measured: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    /// `agrees`, `differs`, `too few samples` or `not measured`.
-    verdict: &'static str,
-    /// measured ÷ claimed − 1 where it differs; `null` if messages were lost.
-    difference: Option<f64>,
-}
-
 impl<'a> From<&'a Report> for Document<'a> {
     fn from(report: &'a Report) -> Self {
         let names = &report.path_names;
@@ -208,7 +35,7 @@ impl<'a> From<&'a Report> for Document<'a> {
             scenario: &report.scenario,
             engine: report.engine,
             seed: report.seed,
-            workload: &report.workload,
+            workload: Workload::from(&report.workload),
             confidence: CONFIDENCE,
             senders: report.senders.iter().map(|sender| Sender::new(sender, names)).collect(),
             claims: report.claims.iter().map(Claim::from).collect(),
@@ -220,18 +47,45 @@ impl<'a> From<&'a Report> for Document<'a> {
 
 impl<'a> Sender<'a> {
     fn new(report: &'a SenderReport, paths: &'a [String]) -> Self {
-        let run = |run: &'a RunReport| Run {
-            repetition: run.repetition,
-            status: &run.status,
-            figures: Figures::new(&run.summary, paths),
-        };
         Self {
             sender: &report.pooled.sender,
             protocol: report.pooled.protocol,
             ordered: report.pooled.delivery.ordered,
             reliable: report.pooled.delivery.reliable,
             all_runs: Figures::new(&report.pooled, paths),
-            runs: report.runs.iter().map(run).collect(),
+            runs: report.runs.iter().map(|run| Run::new(run, paths)).collect(),
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(run: &'a RunReport, paths: &'a [String]) -> Self {
+        let (status, closed_reason) = match &run.status {
+            Status::Complete => ("complete", None),
+            Status::Interrupted { .. } => ("interrupted", None),
+            Status::Closed { reason } => ("closed", Some(reason.as_str())),
+        };
+        Self {
+            repetition: run.repetition,
+            status,
+            measured_ms: milliseconds(run.measured),
+            closed_reason,
+            figures: Figures::new(&run.summary, paths),
+        }
+    }
+}
+
+impl From<&workload::Workload> for Workload {
+    fn from(workload: &workload::Workload) -> Self {
+        let (size_bytes, response_bytes) = workload.payload_per_message();
+        let periodic = workload.periodic();
+        Self {
+            kind: workload.keyword(),
+            rate: periodic.rate,
+            size_bytes,
+            response_bytes,
+            duration_ms: milliseconds(periodic.duration),
+            deadline_ms: milliseconds(periodic.deadline),
         }
     }
 }
@@ -294,7 +148,7 @@ impl From<Latency> for LatencyValue {
 impl From<Recovery> for RecoveryValue {
     fn from(recovery: Recovery) -> Self {
         match recovery {
-            Recovery::After(time) => Self::After(time.as_secs_f64() * 1e3),
+            Recovery::After(time) => Self::After(milliseconds(time)),
             Recovery::Never => Self::Never,
             Recovery::Unknown => Self::Unknown,
         }
@@ -306,8 +160,8 @@ impl<'a> Outage<'a> {
         Self {
             path: paths.get(figures.outage.path.index()).map_or("", String::as_str),
             repetition: figures.repetition,
-            from_ms: figures.outage.from.as_secs_f64() * 1e3,
-            until_ms: figures.outage.until.as_secs_f64() * 1e3,
+            from_ms: milliseconds(figures.outage.from),
+            until_ms: milliseconds(figures.outage.until),
             messages: figures.messages,
             lost: figures.lost,
             late: figures.late,
@@ -321,7 +175,7 @@ impl<'a> Outage<'a> {
 
 impl From<HandshakeCost> for Handshake {
     fn from(cost: HandshakeCost) -> Self {
-        Self { ms: cost.duration.as_secs_f64() * 1e3, up: cost.up, down: cost.down }
+        Self { ms: milliseconds(cost.duration), up: cost.up, down: cost.down }
     }
 }
 
@@ -346,6 +200,10 @@ impl<'a> From<&'a ClaimReport> for Claim<'a> {
             difference: finite(difference),
         }
     }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
 }
 
 fn ms(nanos: u64) -> f64 {

@@ -1,6 +1,9 @@
 //! From a plan and its recordings to everything the outputs show. Pure: the same recordings give the same report,
 //! whether they were just made or read back years later.
 
+use std::fmt;
+use std::time::Duration;
+
 use crate::engine::EngineKind;
 use crate::recording::{Fidelity, Recording, Status, Summary};
 use crate::scenario::plan::Plan;
@@ -39,6 +42,8 @@ pub struct SenderReport {
 pub struct RunReport {
     pub repetition: u32,
     pub status: Status,
+    /// How much of the workload.
+    pub measured: Duration,
     pub summary: Summary,
 }
 
@@ -46,13 +51,14 @@ pub struct RunReport {
 pub enum Remark {
     NotRun { sender: String },
     FewerRuns { sender: String, ran: usize, planned: u32 },
-    Interrupted { sender: String, repetition: u32, after: std::time::Duration },
+    Interrupted { sender: String, repetition: u32, after: Duration },
     Closed { sender: String, repetition: u32, reason: String },
     Spoilt { sender: String, repetition: u32, reason: String },
 }
 
-/// Recordings of senders that the plan does not name are left out.
+/// Recordings of senders that the plan does not name are left out, and their order does not matter.
 pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
+    let recordings = &in_plan_order(plan, recordings)[..];
     let senders: Vec<SenderReport> =
         plan.senders.iter().filter_map(|sender| report_on(&sender.name, recordings)).collect();
     let measured = |name: &str| senders.iter().map(|s| &s.pooled).find(|s| s.sender == name);
@@ -72,18 +78,30 @@ pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
     }
 }
 
-fn report_on(sender: &str, recordings: &[Recording]) -> Option<SenderReport> {
-    let mut trials: Vec<&Recording> =
-        recordings.iter().filter(|recording| recording.sender == sender).collect();
-    trials.sort_by_key(|trial| trial.repetition);
+/// By sender as in the plan, then by repetition: trials that run side by side end in any order.
+pub fn in_plan_order<'a>(plan: &Plan, recordings: &'a [Recording]) -> Vec<&'a Recording> {
+    let place = |trial: &&Recording| plan.senders.iter().position(|s| s.name == trial.sender);
+    let mut ordered: Vec<&Recording> = recordings.iter().filter(|r| place(r).is_some()).collect();
+    ordered.sort_by_key(|trial| (place(trial), trial.repetition));
+    ordered
+}
+
+fn report_on(sender: &str, recordings: &[&Recording]) -> Option<SenderReport> {
+    let trials: Vec<&Recording> =
+        recordings.iter().copied().filter(|recording| recording.sender == sender).collect();
     let runs = trials.iter().filter_map(|trial| {
         let summary = Summary::of(&[trial])?;
-        Some(RunReport { repetition: trial.repetition, status: trial.status.clone(), summary })
+        Some(RunReport {
+            repetition: trial.repetition,
+            status: trial.status.clone(),
+            measured: trial.measured(),
+            summary,
+        })
     });
     Some(SenderReport { pooled: Summary::of(&trials)?, runs: runs.collect() })
 }
 
-fn worst_fidelity(recordings: &[Recording]) -> Option<Fidelity> {
+fn worst_fidelity(recordings: &[&Recording]) -> Option<Fidelity> {
     recordings.iter().filter_map(|recording| recording.fidelity.clone()).reduce(|a, b| Fidelity {
         lateness_p50_us: a.lateness_p50_us.max(b.lateness_p50_us),
         lateness_p99_us: a.lateness_p99_us.max(b.lateness_p99_us),
@@ -103,7 +121,7 @@ fn worst_fidelity(recordings: &[Recording]) -> Option<Fidelity> {
     })
 }
 
-fn remarks(plan: &Plan, senders: &[SenderReport], recordings: &[Recording]) -> Vec<Remark> {
+fn remarks(plan: &Plan, senders: &[SenderReport], recordings: &[&Recording]) -> Vec<Remark> {
     let ran = |name: &str| {
         senders.iter().find(|sender| sender.pooled.sender == name).map_or(0, |s| s.runs.len())
     };
@@ -115,7 +133,7 @@ fn remarks(plan: &Plan, senders: &[SenderReport], recordings: &[Recording]) -> V
         }
         _ => None,
     });
-    missing.chain(recordings.iter().flat_map(remarks_on)).collect()
+    missing.chain(recordings.iter().flat_map(|recording| remarks_on(recording))).collect()
 }
 
 fn remarks_on(recording: &Recording) -> Vec<Remark> {
@@ -134,8 +152,8 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
     status.into_iter().chain(spoilt).collect()
 }
 
-impl std::fmt::Display for Remark {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Runs are counted from 1 for a reader, and from 0 in files.
         match self {
             Self::NotRun { sender } => write!(f, "{sender} did not run"),

@@ -11,8 +11,13 @@ use super::plan::Plan;
 /// Reads a scenario file and the profiles and tables it names. All mistakes in all of them come
 /// back together.
 pub fn load(path: &Path) -> Result<Plan, Diagnostics> {
+    load_with_text(path).map(|(plan, _)| plan)
+}
+
+/// The same, with the file as it is written.
+pub fn load_with_text(path: &Path) -> Result<(Plan, String), Diagnostics> {
     match File::read(path) {
-        Ok(file) => plan(&file),
+        Ok(file) => Ok((plan(&file)?, file.text.clone())),
         Err(mistake) => Err(Diagnostics::unreadable(path.to_owned(), mistake)),
     }
 }

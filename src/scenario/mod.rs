@@ -22,5 +22,5 @@ pub mod written;
 
 pub use diagnostic::{Colour, Diagnostic, Diagnostics};
 pub use file::{File, Place};
-pub use load::{load, load_str};
+pub use load::{load, load_str, load_with_text};
 pub use mistake::Mistake;

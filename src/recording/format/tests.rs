@@ -25,7 +25,7 @@ fn every_refusal_says_what_is_wrong() {
     insta::assert_snapshot!(said(&good.replacen("\"format\":1", "\"format\":2", 1)), @"a recording of format 2, but this impairlab reads format 1: use the version of impairlab that wrote it");
     insta::assert_snapshot!(said("{}"), @"not a recording: missing field `format` at line 1 column 2");
     insta::assert_snapshot!(said("a photo"), @"not a recording: expected value at line 1 column 1");
-    insta::assert_snapshot!(said(&good[..good.len() / 2]).split(" at line").next().unwrap(), @"not a recording: EOF while parsing a list");
+    insta::assert_snapshot!(said(&good[..good.len() / 2]).split(" at line").next().unwrap(), @"damaged: EOF while parsing a list");
     insta::assert_snapshot!(said(&good.replacen("\"seed\"", "\"weed\"", 1)).split(" at line").next().unwrap(), @"damaged: missing field `seed`");
     insta::assert_snapshot!(said(&good.replacen("\"latency\":[", "\"latency\":[1,", 1)).split(" at line").next().unwrap(), @"damaged: the columns of the messages differ in length");
 }

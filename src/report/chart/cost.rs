@@ -56,13 +56,13 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         .iter()
         .map(|spot| (across.place(spot.amplification), height_of(spot, &up, &plot)))
         .collect();
-    for (spot, at) in spots.iter().zip(&points) {
-        whisker(canvas, spot, *at, &up);
-    }
+    let whiskers =
+        spots.iter().zip(&points).filter_map(|(spot, at)| whisker(canvas, spot, *at, &up));
+    let taken: Vec<Area> = whiskers.chain([deadline]).collect();
     for (spot, at) in spots.iter().zip(&points) {
         spot.look.mark(canvas, *at, 6.0, !spot.p99.enough);
     }
-    names(canvas, &spots, &points, &plot, deadline);
+    names(canvas, &spots, &points, &plot, &taken);
     note(
         canvas,
         "Lower and further left is better. Whiskers: 95 % interval. Hollow: too few samples to bound the P99 from \
@@ -100,18 +100,19 @@ fn height_of(spot: &Spot, up: &Axis, plot: &Plot) -> f64 {
     ms.map_or(plot.top - LOST_BAND / 2.0, |ms| up.place(ms))
 }
 
-fn whisker(canvas: &mut Canvas, spot: &Spot, (x, _): Point, up: &Axis) {
-    let (Some(low), Some(high)) = (spot.p99.interval.low, spot.p99.interval.high) else { return };
-    let (Some(low), Some(high)) = (low.as_ms(), high.as_ms()) else { return };
+/// Returns where it is.
+fn whisker(canvas: &mut Canvas, spot: &Spot, (x, _): Point, up: &Axis) -> Option<Area> {
+    let (low, high) = (spot.p99.interval.low?.as_ms()?, spot.p99.interval.high?.as_ms()?);
     let stroke = Stroke { colour: spot.look.tint(0.8), width: 1.5, dash: 0.0 };
     canvas.line((x, up.place(low)), (x, up.place(high)), stroke);
     for end in [low, high].map(|ms| up.place(ms)) {
         canvas.line((x - 4.0, end), (x + 4.0, end), stroke);
     }
+    Some(Area { left: x - 5.0, right: x + 5.0, top: up.place(high), bottom: up.place(low) })
 }
 
 /// Each name where there is room, with a line to its point where that is not beside it.
-fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot, deadline: Area) {
+fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot, taken: &[Area]) {
     let texts: Vec<String> =
         spots.iter().map(|spot| fitted(spot.name, LABEL, false, LONGEST_NAME)).collect();
     let sizes = texts.iter().map(|text| (text_width(text, LABEL, false) + 4.0, 15.0));
@@ -122,7 +123,7 @@ fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot, dea
         right: plot.right,
         bottom: plot.bottom,
     };
-    let places = place(&sized, room, &[deadline]);
+    let places = place(&sized, room, taken);
     let found = || places.iter().enumerate().filter_map(|(n, area)| Some((n, area.as_ref()?)));
     for (n, area) in found() {
         leader(canvas, points[n], area, spots[n].look);

@@ -178,7 +178,8 @@ impl Strip<'_> {
     }
 
     fn name(&self, canvas: &mut Canvas, sender: &SenderReport) {
-        let summary = &sender.pooled;
+        // Of the run that is shown, not of all.
+        let summary = sender.runs.first().map_or(&sender.pooled, |run| &run.summary);
         let y = self.plot.top - LOST - 12.0;
         let name = fitted(&summary.sender, LABEL, true, 400.0);
         canvas.text(&name, (self.plot.left, y), Text { bold: true, ..label(Align::Left) });

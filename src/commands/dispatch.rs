@@ -1,0 +1,55 @@
+//! From what was typed to the command that does it.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use super::{CommandError, Ending, agree, check, doctor, report, run, show};
+use crate::cli::{Cli, Command, EngineChoice};
+use crate::report::terminal::Style;
+use crate::scenario::Colour;
+
+/// Whether a command may make namespaces, and so wants the rights for it before any thread is started.
+pub fn may_make_namespaces(cli: &Cli) -> bool {
+    match &cli.command {
+        Command::Run(args) => args.engine != EngineChoice::Sim,
+        Command::Agree(_) | Command::Doctor { .. } => true,
+        Command::Check { .. } | Command::Show { .. } | Command::Report { .. } => false,
+    }
+}
+
+pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> {
+    match &cli.command {
+        Command::Run(args) => run::run(args, out),
+        Command::Check { files } => check(files, out),
+        Command::Show { file, json } => show(file, *json, out),
+        Command::Report { folder, json } => {
+            let options = report::Options { json: *json, style: Style::detect() };
+            report::run(folder, &options, out)?;
+            Ok(Ending::Done)
+        }
+        Command::Agree(args) => agree::run(args, out),
+        Command::Doctor { json } => done(doctor::run(*json, out)),
+    }
+}
+
+/// Colours for the terminal that standard error may be, unless the user asked for none.
+pub fn error_colour() -> Colour {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if !plain && std::io::stderr().is_terminal() { Colour::Always } else { Colour::Never }
+}
+
+fn check(files: &[PathBuf], out: &mut dyn Write) -> Result<Ending, CommandError> {
+    let colour = if Style::detect().colour { Colour::Always } else { Colour::Never };
+    let wrong = check::run(files, colour, out).map_err(CommandError::Output)?;
+    Ok(if wrong == 0 { Ending::Done } else { Ending::WrongScenario })
+}
+
+fn show(file: &Path, json: bool, out: &mut dyn Write) -> Result<Ending, CommandError> {
+    let format = if json { show::Format::Json } else { show::Format::Yaml };
+    show::run(file, format, out)?;
+    Ok(Ending::Done)
+}
+
+fn done(result: std::io::Result<()>) -> Result<Ending, CommandError> {
+    result.map(|()| Ending::Done).map_err(CommandError::Output)
+}

@@ -1,0 +1,199 @@
+//! The shape of `summary.json`, field by field: only what is written, not how it is come by.
+
+use serde::Serialize;
+
+use crate::engine::EngineKind;
+use crate::recording::{Fidelity, WireCount};
+
+/// The whole of `summary.json`.
+#[derive(Debug, Serialize)]
+pub struct Document<'a> {
+    /// [`super::VERSION`] of this format.
+    pub version: u32,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// `sim` or `relay`; `null` if nothing was run.
+    pub engine: Option<EngineKind>,
+    /// The scenario's seed.
+    pub seed: u64,
+    pub workload: Workload,
+    /// Of every interval below.
+    pub confidence: f64,
+    /// In the order of the plan.
+    pub senders: Vec<Sender<'a>>,
+    /// What was published beside what was measured; one entry a figure.
+    pub claims: Vec<Claim<'a>>,
+    /// The worst of all trials in each respect; `null` in virtual time.
+    pub fidelity: Option<&'a Fidelity>,
+    /// What to know before trusting the figures, as sentences.
+    pub remarks: Vec<String>,
+}
+
+/// What was sent when.
+#[derive(Debug, Serialize)]
+pub struct Workload {
+    /// `control` (one way) or `echo` (request and response).
+    pub kind: &'static str,
+    /// Messages per second.
+    pub rate: f64,
+    pub size_bytes: u32,
+    /// Zero without a response.
+    pub response_bytes: u32,
+    pub duration_ms: f64,
+    pub deadline_ms: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Sender<'a> {
+    /// Its name in the scenario.
+    pub sender: &'a str,
+    /// `udp`, `kcp`, `quic`, `mpquic` or `replicate`.
+    pub protocol: &'a str,
+    /// Delivered in the order sent: waiting for an earlier message is then part of a latency.
+    pub ordered: bool,
+    /// The protocol sends again what is lost.
+    pub reliable: bool,
+    /// Of all runs pooled.
+    pub all_runs: Figures<'a>,
+    /// Each by itself, in order.
+    pub runs: Vec<Run<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Run<'a> {
+    /// From 0.
+    pub repetition: u32,
+    /// `complete`, `interrupted` (by the user) or `closed` (the connection was given up).
+    pub status: &'static str,
+    /// How much of the workload was measured.
+    pub measured_ms: f64,
+    /// Why it was closed; `null` if it was not.
+    pub closed_reason: Option<&'a str>,
+    pub figures: Figures<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Figures<'a> {
+    /// Messages scheduled: delivered + lost.
+    pub messages: u64,
+    pub delivered: u64,
+    /// Not delivered, refused ones included.
+    pub lost: u64,
+    /// Not accepted by the sender.
+    pub refused: u64,
+    /// Past the deadline or lost, as a share of all messages.
+    pub late_share: f64,
+    pub p50: Quantile,
+    pub p99: Quantile,
+    pub p999: Quantile,
+    /// The worst that was delivered.
+    pub worst: Option<LatencyValue>,
+    /// The mean of what was delivered.
+    pub mean: Option<LatencyValue>,
+    pub longest_gap: Gap,
+    /// Of all outages and runs the worst; `null` without an outage on a path of this sender.
+    pub recovery: Option<RecoveryValue>,
+    pub outages: Vec<Outage<'a>>,
+    /// `null` if no message was accepted.
+    pub amplification: Option<Amplification>,
+    pub handshake: Handshake,
+    /// `null` where the protocol has none.
+    pub retransmissions: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Quantile {
+    /// `null` without messages.
+    pub value: Option<LatencyValue>,
+    /// `null`: too few samples to bound it from this side.
+    pub low: Option<LatencyValue>,
+    pub high: Option<LatencyValue>,
+    /// Whether there are enough messages to bound it from above; if not, `value` is not to be trusted.
+    pub enough_samples: bool,
+    /// The fewest that are.
+    pub samples_needed: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LatencyValue {
+    /// `null`: lost, infinitely late.
+    pub ms: Option<f64>,
+    pub lost: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Gap {
+    pub ms: f64,
+    /// Since the start of the workload.
+    pub from_ms: f64,
+    pub until_ms: f64,
+    /// The run it was in, from 0.
+    pub repetition: u32,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecoveryValue {
+    /// Milliseconds after the end of the outage.
+    #[serde(rename = "after_ms")]
+    After(f64),
+    /// Not before the end of the workload.
+    Never,
+    /// There was no level to come back to.
+    Unknown,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Outage<'a> {
+    pub path: &'a str,
+    pub repetition: u32,
+    pub from_ms: f64,
+    pub until_ms: f64,
+    /// Messages scheduled during it.
+    pub messages: u64,
+    pub lost: u64,
+    /// Past the deadline or lost; `null` where only a histogram was kept, like the two below.
+    pub late: Option<u64>,
+    pub p50: Option<LatencyValue>,
+    pub p99: Option<LatencyValue>,
+    /// The worst that was delivered.
+    pub worst: Option<LatencyValue>,
+    pub recovery: RecoveryValue,
+}
+
+/// Bytes of IP packets ÷ payload bytes of distinct messages, handshake excluded.
+#[derive(Debug, Serialize)]
+pub struct Amplification {
+    pub up: f64,
+    pub down: f64,
+    /// up + down.
+    pub total: f64,
+    /// Of the total, over runs; `null` with too few of them.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+/// On a clean link, before the workload; the mean of the runs.
+#[derive(Debug, Serialize)]
+pub struct Handshake {
+    pub ms: f64,
+    pub up: WireCount,
+    pub down: WireCount,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Claim<'a> {
+    pub source: &'a str,
+    pub sender: &'a str,
+    /// `P50`, `P99`, `P999`, `longest gap` (all in milliseconds) or `amplification`.
+    pub figure: String,
+    pub claimed: f64,
+    /// `null`: not measured, or lost (see `verdict`).
+    pub measured: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// `agrees`, `differs`, `too few samples` or `not measured`.
+    pub verdict: &'static str,
+    /// measured ÷ claimed − 1 where it differs; `null` if messages were lost.
+    pub difference: Option<f64>,
+}

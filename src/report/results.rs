@@ -1,0 +1,239 @@
+//! The folder of one run: what was asked, on what it ran, what was measured and what came of it. Everything in it but
+//! the recordings and the plan can be made again from those two.
+//!
+//! ```text
+//! results/<scenario>/<UTC time>-<id>/
+//!   scenario.yaml      as it was written
+//!   plan.json          as it was run: every default filled in
+//!   environment.json   kernel, CPU, engine, versions
+//!   recordings/        <sender>-<repetition>.json, one a trial
+//!   summary.json       every figure, for scripts
+//!   messages.csv       every message
+//!   charts/            SVG and PNG
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::chart::{ChartError, render_all};
+use super::summarise::in_plan_order;
+use super::{Report, csv, json, summarise};
+use crate::recording::file::{WriteError, remedy, write_atomically, write_atomically_with};
+use crate::recording::format::{self, ReadError};
+use crate::recording::{Environment, Recording};
+use crate::scenario::plan::Plan;
+
+const SCENARIO: &str = "scenario.yaml";
+const PLAN: &str = "plan.json";
+const ENVIRONMENT: &str = "environment.json";
+const RECORDINGS: &str = "recordings";
+const SUMMARY: &str = "summary.json";
+const MESSAGES: &str = "messages.csv";
+const CHARTS: &str = "charts";
+
+/// Recordings of a folder that are still read: 64 senders, a thousand repetitions each.
+const MAX_RECORDINGS: usize = 64_000;
+
+#[derive(Debug, Error)]
+pub enum ResultsError {
+    #[error("cannot make the folder {}: {source}{}", path.display(), remedy(source))]
+    Create { path: PathBuf, source: io::Error },
+    #[error("{} is there already: results are never written over", path.display())]
+    Exists { path: PathBuf },
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    Chart(#[from] ChartError),
+    #[error(
+        "{} is not a folder of results: it has no {missing}; \
+         name a folder like results/<scenario>/<time>-<id>",
+        path.display()
+    )]
+    NotResults { path: PathBuf, missing: &'static str },
+    #[error("there is no folder {}", path.display())]
+    NoFolder { path: PathBuf },
+    #[error("cannot read the folder {}: {source}", path.display())]
+    ReadFolder { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{} is damaged, or of another version of impairlab: {source}", path.display())]
+    Plan { path: PathBuf, source: serde_json::Error },
+    #[error("{}: there is no recording", path.display())]
+    NoRecordings { path: PathBuf },
+    #[error("{}: more than {MAX_RECORDINGS} recordings", path.display())]
+    TooManyRecordings { path: PathBuf },
+    #[error("{}: a recording of scenario {found}, but the plan is of {expected}", path.display())]
+    OtherScenario { path: PathBuf, found: String, expected: String },
+}
+
+#[derive(Debug)]
+pub struct Results {
+    folder: PathBuf,
+}
+
+impl Results {
+    /// Makes the folder and shows that it can be written, so that a run does not measure for minutes and then fail.
+    /// After an error nothing is left of it.
+    pub fn create(
+        root: &Path,
+        scenario: &str,
+        time: SystemTime,
+        id: &str,
+    ) -> Result<Self, ResultsError> {
+        // Colons are no part of a file name everywhere.
+        let time = humantime::format_rfc3339_seconds(time).to_string().replace(':', "-");
+        let folder = root.join(scenario).join(format!("{time}-{id}"));
+        let made = MadeFolders::create(&folder)?;
+        for inner in [RECORDINGS, CHARTS] {
+            let path = folder.join(inner);
+            fs::create_dir(&path).map_err(|source| ResultsError::Create { path, source })?;
+        }
+        let probe = folder.join(".probe");
+        write_atomically(&probe, &[0; 4096])?;
+        fs::remove_file(&probe).map_err(|source| ResultsError::Create { path: probe, source })?;
+        made.keep();
+        Ok(Self { folder })
+    }
+
+    /// The folder of an earlier run.
+    pub fn open(folder: &Path) -> Result<Self, ResultsError> {
+        if !folder.is_dir() {
+            return Err(ResultsError::NoFolder { path: folder.to_path_buf() });
+        }
+        for missing in [PLAN, RECORDINGS] {
+            if !folder.join(missing).exists() {
+                return Err(ResultsError::NotResults { path: folder.to_path_buf(), missing });
+            }
+        }
+        Ok(Self { folder: folder.to_path_buf() })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file as it was written, byte for byte.
+    pub fn write_scenario(&self, text: &str) -> Result<(), ResultsError> {
+        Ok(write_atomically(&self.folder.join(SCENARIO), text.as_bytes())?)
+    }
+
+    pub fn write_plan(&self, plan: &Plan) -> Result<(), ResultsError> {
+        self.write_json(PLAN, plan)
+    }
+
+    pub fn write_environment(&self, environment: &Environment) -> Result<(), ResultsError> {
+        self.write_json(ENVIRONMENT, environment)
+    }
+
+    pub fn write_recording(&self, recording: &Recording) -> Result<(), ResultsError> {
+        let name = format!("{}-{}.json", file_name(&recording.sender), recording.repetition);
+        Ok(format::write(&self.folder.join(RECORDINGS).join(name), recording)?)
+    }
+
+    /// Writes all that is made from the recordings, over what an earlier call wrote.
+    pub fn finish(&self, plan: &Plan, recordings: &[Recording]) -> Result<Report, ResultsError> {
+        let report = summarise(plan, recordings);
+        write_atomically(&self.folder.join(SUMMARY), json::summary(&report).as_bytes())?;
+        write_atomically_with(&self.folder.join(MESSAGES), |out| {
+            csv::write_messages(&in_plan_order(plan, recordings), out)
+        })?;
+        let charts = self.folder.join(CHARTS);
+        let create = |source| ResultsError::Create { path: charts.clone(), source };
+        fs::create_dir_all(&charts).map_err(create)?;
+        for chart in render_all(&report, recordings)? {
+            write_atomically(&charts.join(&chart.name), &chart.bytes)?;
+        }
+        Ok(report)
+    }
+
+    /// What [`Results::finish`] needs.
+    pub fn read(&self) -> Result<(Plan, Vec<Recording>), ResultsError> {
+        let path = self.folder.join(PLAN);
+        let plan: Plan = serde_json::from_slice(&format::read_limited(&path)?)
+            .map_err(|source| ResultsError::Plan { path, source })?;
+        let recordings = self.recording_paths()?.into_iter().map(|path| {
+            let recording = format::read(&path)?;
+            if recording.scenario == plan.name {
+                return Ok(recording);
+            }
+            let (found, expected) = (recording.scenario, plan.name.clone());
+            Err(ResultsError::OtherScenario { path, found, expected })
+        });
+        let recordings = recordings.collect::<Result<_, _>>()?;
+        Ok((plan, recordings))
+    }
+
+    /// Sorted, so that a report does not depend on the order a disk lists them in.
+    fn recording_paths(&self) -> Result<Vec<PathBuf>, ResultsError> {
+        let path = self.folder.join(RECORDINGS);
+        let entries: Result<Vec<PathBuf>, io::Error> = fs::read_dir(&path)
+            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
+        let mut paths = match entries {
+            Ok(paths) => paths,
+            Err(source) => return Err(ResultsError::ReadFolder { path, source }),
+        };
+        paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+        paths.sort();
+        match paths.len() {
+            0 => Err(ResultsError::NoRecordings { path }),
+            1..=MAX_RECORDINGS => Ok(paths),
+            _ => Err(ResultsError::TooManyRecordings { path }),
+        }
+    }
+
+    fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), ResultsError> {
+        let mut text = serde_json::to_vec_pretty(value).expect("only structs with plain keys");
+        text.push(b'\n');
+        Ok(write_atomically(&self.folder.join(name), &text)?)
+    }
+}
+
+/// Letters, digits, dashes, dots and underscores as they are, anything else as `%` and its code: two senders never
+/// share a file, and no name leaves the folder.
+fn file_name(sender: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let escaped = |c: char| if plain(c) { c.to_string() } else { format!("%{:x}", u32::from(c)) };
+    sender.chars().map(escaped).collect()
+}
+
+/// Folders that were made; unless kept, they and what is in them go again.
+struct MadeFolders {
+    /// The outermost one.
+    first: Option<PathBuf>,
+}
+
+impl MadeFolders {
+    fn create(folder: &Path) -> Result<Self, ResultsError> {
+        if folder.exists() {
+            return Err(ResultsError::Exists { path: folder.to_path_buf() });
+        }
+        let missing = folder.ancestors().take_while(|ancestor| !ancestor.exists());
+        // The parent of a relative path may be empty, which is the folder we are in.
+        let first = missing.filter(|path| !path.as_os_str().is_empty()).last();
+        let made = Self { first: first.map(Path::to_path_buf) };
+        let error = |source| ResultsError::Create { path: folder.to_path_buf(), source };
+        fs::create_dir_all(folder).map_err(error)?;
+        Ok(made)
+    }
+
+    fn keep(mut self) {
+        self.first = None;
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        if let Some(first) = &self.first {
+            // Best effort: the error that matters is the one that led here.
+            let _ = fs::remove_dir_all(first);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::*;
+use crate::engine::{EngineKind, environment};
+use crate::recording::sample;
+
+fn time() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_790_000_000)
+}
+
+fn created(root: &Path) -> Results {
+    Results::create(root, "handover-5s", time(), "a1b2").unwrap()
+}
+
+fn finished(root: &Path) -> Results {
+    let (results, plan) = (created(root), sample::plan(1));
+    results.write_scenario("version: 1\n").unwrap();
+    results.write_plan(&plan).unwrap();
+    results.write_environment(&environment::gather(EngineKind::Sim, time())).unwrap();
+    let recordings = sample::recordings(1);
+    recordings.iter().for_each(|recording| results.write_recording(recording).unwrap());
+    results.finish(&plan, &recordings).unwrap();
+    results
+}
+
+/// Every file below a folder, with `/` between the names.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            found.extend(files(&path).into_iter().map(|inner| format!("{name}/{inner}")));
+        } else {
+            found.push(name);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_run_fills_its_folder_and_nothing_else() {
+    let root = tempfile::tempdir().unwrap();
+    let results = finished(root.path());
+    let made = root.path().join("handover-5s/2026-09-21T14-13-20Z-a1b2");
+    assert_eq!(results.folder(), made);
+    assert_eq!(files(root.path()).len(), files(&made).len());
+    insta::assert_snapshot!(files(&made).join("\n"), @"
+    charts/amplification.png
+    charts/amplification.svg
+    charts/latency-cost.png
+    charts/latency-cost.svg
+    charts/over-time.png
+    charts/over-time.svg
+    charts/quantiles.png
+    charts/quantiles.svg
+    charts/tail.png
+    charts/tail.svg
+    environment.json
+    messages.csv
+    plan.json
+    recordings/kcp-0.json
+    recordings/kcp-both-0.json
+    recordings/mpquic-0.json
+    recordings/quic-0.json
+    recordings/quic-both-0.json
+    recordings/udp-0.json
+    scenario.yaml
+    summary.json
+    ");
+}
+
+#[test]
+fn what_is_read_back_gives_the_same_files_again() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = finished(root.path()).folder().to_path_buf();
+    let made = ["summary.json", "messages.csv", "charts/tail.svg", "charts/tail.png"];
+    let before = made.map(|name| fs::read(folder.join(name)).unwrap());
+    made.iter().for_each(|name| fs::remove_file(folder.join(name)).unwrap());
+    let results = Results::open(&folder).unwrap();
+    let (plan, recordings) = results.read().unwrap();
+    assert_eq!(plan, sample::plan(1));
+    results.finish(&plan, &recordings).unwrap();
+    assert!(before == made.map(|name| fs::read(folder.join(name)).unwrap()));
+}
+
+#[test]
+fn results_are_never_written_over() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = created(root.path()).folder().to_path_buf();
+    let error = Results::create(root.path(), "handover-5s", time(), "a1b2").unwrap_err();
+    assert!(matches!(error, ResultsError::Exists { .. }), "{error}");
+    assert!(folder.exists());
+}
+
+/// A file stands where a folder should be: what root cannot do either.
+#[test]
+fn a_folder_that_cannot_be_made_is_named_and_leaves_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("results"), "a file").unwrap();
+    let error = Results::create(&root.path().join("results"), "a", time(), "b").unwrap_err();
+    let said = error.to_string().replace(root.path().to_str().unwrap(), "ROOT");
+    insta::assert_snapshot!(said, @"cannot make the folder ROOT/results/a/2026-09-21T14-13-20Z-b: Not a directory (os error 20)");
+    assert_eq!(files(root.path()), ["results"]);
+}
+
+#[test]
+fn the_folders_of_a_failed_start_go_again() {
+    let root = tempfile::tempdir().unwrap();
+    drop(MadeFolders::create(&root.path().join("results/a/b")).unwrap());
+    assert!(!root.path().join("results").exists());
+}
+
+fn said(error: ResultsError, root: &Path) -> String {
+    let text = error.to_string().replace(root.to_str().unwrap(), "ROOT");
+    text.split(" at line").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_folder_that_is_missing_damaged_or_foreign_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let refused = |folder: &Path| {
+        let error = Results::open(folder).and_then(|results| results.read()).unwrap_err();
+        said(error, root.path())
+    };
+    let folder = finished(root.path()).folder().to_path_buf();
+    let recording = folder.join("recordings/kcp-0.json");
+    let good = fs::read_to_string(&recording).unwrap();
+    insta::assert_snapshot!(refused(&root.path().join("none")), @"there is no folder ROOT/none");
+    insta::assert_snapshot!(refused(root.path()), @"ROOT is not a folder of results: it has no plan.json; name a folder like results/<scenario>/<time>-<id>");
+    fs::write(&recording, &good[..good.len() / 3]).unwrap();
+    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings/kcp-0.json: damaged: EOF while parsing a list");
+    fs::write(&recording, good.replacen("\"format\":1", "\"format\":7", 1)).unwrap();
+    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings/kcp-0.json: a recording of format 7, but this impairlab reads format 1: use the version of impairlab that wrote it");
+    fs::write(&recording, good.replacen("handover-5s", "another", 1)).unwrap();
+    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings/kcp-0.json: a recording of scenario another, but the plan is of handover-5s");
+    fs::remove_dir_all(folder.join("recordings")).unwrap();
+    fs::create_dir(folder.join("recordings")).unwrap();
+    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings: there is no recording");
+    fs::write(folder.join("plan.json"), "{}").unwrap();
+    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/plan.json is damaged, or of another version of impairlab: missing field `name`");
+}
+
+#[test]
+fn no_name_of_a_sender_leaves_the_folder_or_meets_another() {
+    assert_eq!(file_name("kcp-both_2"), "kcp-both_2");
+    assert_eq!(file_name("../a b"), "%2e%2e%2fa%20b");
+    assert_ne!(file_name("a b"), file_name("a%20b"));
+}
