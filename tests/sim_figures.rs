@@ -14,8 +14,8 @@ const REPETITIONS: usize = 8;
 enum Kind {
     /// The mean of several runs: ours must lie within the tolerance.
     Mean,
-    /// One run of a sender whose tail differs from run to run: it must be one that could have been ours, so lie
-    /// within our spread, widened by the tolerance.
+    /// One run of a sender whose tail differs from run to run by a third: it must be one that could have been ours,
+    /// so lie within our spread, widened by the tolerance (twice that for P999, which rests on 30 messages).
     OneRun,
 }
 
@@ -57,9 +57,13 @@ impl Published {
         [
             ("P50", self.p50_ms, 0.05, at(0.5)),
             ("P99", self.p99_ms, 0.05, at(0.99)),
-            ("P999", self.p999_ms, 0.05, at(0.999)),
+            ("P999", self.p999_ms, self.p999_tolerance(), at(0.999)),
             ("amplification", amplification.0, 0.02, amplification.1),
         ]
+    }
+
+    fn p999_tolerance(&self) -> f64 {
+        if self.kind == Kind::OneRun { 0.10 } else { 0.05 }
     }
 
     fn agrees(&self, published: f64, tolerance: f64, measured: &[f64]) -> bool {
