@@ -91,15 +91,8 @@ impl Namespace {
     /// Makes a namespace. `name` only serves messages and thread names; the kernel never sees it.
     pub fn new(name: &str) -> Result<Self, NamespaceError> {
         let handle = on_scratch_thread(name, || create(name))??;
-        let namespace = Self {
-            shared: Arc::new(Shared {
-                name: name.to_owned(),
-                handle,
-                next_index: AtomicU32::new(FIRST_LINK_INDEX),
-            }),
-        };
-        loopback::bring_up(&namespace)?;
-        Ok(namespace)
+        let (name, next_index) = (name.to_owned(), AtomicU32::new(FIRST_LINK_INDEX));
+        Ok(Self { shared: Arc::new(Shared { name, handle, next_index }) })
     }
 
     /// The name given to [`Namespace::new`].
@@ -167,6 +160,7 @@ fn create(name: &str) -> Result<OwnedFd, NamespaceError> {
         key: key.to_owned(),
         source,
     })?;
+    loopback::bring_up(name)?;
     // The standard library opens every file with O_CLOEXEC: no program that is started inherits the namespace by it.
     File::open("/proc/thread-self/ns/net").map(OwnedFd::from).map_err(error)
 }

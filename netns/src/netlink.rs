@@ -84,14 +84,12 @@ impl Batch {
 
     /// Sends everything from inside `namespace`. The first refusal is the error.
     pub(crate) fn send(self, namespace: &Namespace) -> Result<(), NetlinkError> {
-        if self.requests.is_empty() {
-            return Ok(());
-        }
         let sent = namespace.run(|| self.send_from_here(namespace.name()));
         sent.map_err(|error| NetlinkError::Namespace(Box::new(error)))?
     }
 
-    fn send_from_here(self, namespace: &str) -> Result<(), NetlinkError> {
+    /// Sends everything from the namespace that the calling thread is in; `namespace` only serves messages.
+    pub(crate) fn send_from_here(self, namespace: &str) -> Result<(), NetlinkError> {
         let socket = open().map_err(|source| socket_error(namespace, source))?;
         let conversation = Conversation { socket, namespace, requests: &self.requests };
         let mut first = 0;

@@ -66,41 +66,51 @@ impl Namespace {
     /// and there is no moment without it; one of another kind is replaced.
     pub fn set_root_qdisc(&self, link: &str, qdisc: &Encoded) -> Result<(), QdiscError> {
         let kind = qdisc.kind;
-        let mut message = self.root_of(link)?;
-        message.attributes = vec![
-            TcAttribute::Kind(kind.to_owned()),
-            TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, qdisc.options.clone())),
-        ];
-        let mut batch = Batch::default();
-        batch.push(
-            format!("set {kind} on {link}"),
-            NLM_F_CREATE | NLM_F_REPLACE,
-            RouteNetlinkMessage::NewQueueDiscipline(message),
-        );
-        batch.send(self).map_err(|error| match error {
-            NetlinkError::Refused { errno: Errno::ENOENT, .. } => {
-                QdiscError::KernelLacks(format!("sch_{kind}"))
+        let purpose = format!("set {kind} on {link}");
+        let result = self.request_root(link, purpose, NLM_F_CREATE | NLM_F_REPLACE, |mut root| {
+            root.attributes = vec![
+                TcAttribute::Kind(kind.to_owned()),
+                TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, qdisc.options.clone())),
+            ];
+            RouteNetlinkMessage::NewQueueDiscipline(root)
+        });
+        match result {
+            Err(QdiscError::Netlink(NetlinkError::Refused { errno: Errno::ENOENT, .. })) => {
+                Err(QdiscError::KernelLacks(format!("sch_{kind}")))
             }
-            error => QdiscError::Netlink(error),
-        })
+            result => result,
+        }
     }
 
     /// Removes the root queue discipline of a link; the kernel puts its default one back.
     pub fn remove_root_qdisc(&self, link: &str) -> Result<(), QdiscError> {
-        let message = RouteNetlinkMessage::DelQueueDiscipline(self.root_of(link)?);
-        let mut batch = Batch::default();
-        batch.push(format!("remove the queue discipline of {link}"), 0, message);
-        batch.send(self).map_err(QdiscError::Netlink)
+        let purpose = format!("remove the queue discipline of {link}");
+        self.request_root(link, purpose, 0, RouteNetlinkMessage::DelQueueDiscipline)
     }
 
-    fn root_of(&self, link: &str) -> Result<TcMessage, QdiscError> {
-        let index = self.run(|| if_nametoindex(link))?.map_err(|errno| QdiscError::NoSuchLink {
-            link: link.to_owned(),
-            namespace: self.name().to_owned(),
-            source: errno.into(),
-        })?;
-        let mut message = TcMessage::with_index(index.cast_signed());
-        message.header.parent = TcHandle::ROOT;
-        Ok(message)
+    fn request_root(
+        &self,
+        link: &str,
+        purpose: String,
+        flags: u16,
+        request: impl FnOnce(TcMessage) -> RouteNetlinkMessage + Send,
+    ) -> Result<(), QdiscError> {
+        self.run(|| {
+            let mut batch = Batch::default();
+            batch.push(purpose, flags, request(root_of(self.name(), link)?));
+            batch.send_from_here(self.name()).map_err(QdiscError::Netlink)
+        })?
     }
+}
+
+/// In the namespace that the calling thread is in.
+fn root_of(namespace: &str, link: &str) -> Result<TcMessage, QdiscError> {
+    let index = if_nametoindex(link).map_err(|errno| QdiscError::NoSuchLink {
+        link: link.to_owned(),
+        namespace: namespace.to_owned(),
+        source: errno.into(),
+    })?;
+    let mut message = TcMessage::with_index(index.cast_signed());
+    message.header.parent = TcHandle::ROOT;
+    Ok(message)
 }

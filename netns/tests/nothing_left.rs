@@ -150,14 +150,16 @@ fn poll<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// Every process that a lab could have started is in the user namespace of the one that built it.
+/// Every process that a lab could have started is in the user namespace of the one that built it. What has ended and
+/// only waits to be noted by its parent is in no network namespace any more.
 fn others_in_this_user_namespace() -> Vec<String> {
-    let user_namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/user")).ok();
-    let (own, own_id) = (user_namespace("self"), std::process::id().to_string());
+    let namespace = |process: &str, kind| fs::read_link(format!("/proc/{process}/ns/{kind}")).ok();
+    let (own, own_id) = (namespace("self", "user"), std::process::id().to_string());
     let processes = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
     let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
     let ids = names.filter(|name| name.parse::<u32>().is_ok() && *name != own_id);
-    ids.filter(|id| user_namespace(id) == own).collect()
+    let still_here = |id: &String| namespace(id, "user") == own && namespace(id, "net").is_some();
+    ids.filter(still_here).collect()
 }
 
 /// Without this most children would be killed while they wait for the last lab to go. The pipe is handed back, for the
