@@ -1,5 +1,6 @@
 //! Namespaces and links on the real kernel. Root, or a user namespace, is needed.
 
+use std::fs;
 use std::net::{IpAddr, UdpSocket};
 use std::process::Command;
 use std::thread;
@@ -174,12 +175,15 @@ fn hundreds_of_links_take_several_sends() {
 #[test]
 fn threads_and_panics_stay_where_they_belong() {
     let (vehicle, _cloud) = two_hosts();
-    let names = vehicle.spawn("inside", || {
-        let own = thread::current().name().map(str::to_owned);
-        (own, UdpSocket::bind("10.0.1.1:0").is_ok())
-    });
-    assert_eq!(names.expect("spawned").join().expect("joined"), (Some("inside".to_owned()), true));
-    assert!(UdpSocket::bind("10.0.1.1:0").is_err(), "the caller is still outside");
+    let place = || fs::read_link("/proc/thread-self/ns/net").expect("a link");
+    let outside = place();
+    let thread =
+        vehicle.spawn("inside", move || (thread::current().name().map(str::to_owned), place()));
+    let (name, inside) = thread.expect("spawned").join().expect("joined");
+    assert_eq!(name.as_deref(), Some("inside"));
+    assert_eq!(vehicle.run(place).expect("entered"), inside);
+    assert_ne!(inside, outside);
+    assert_eq!(place(), outside, "the caller has not moved");
 
     let panic = std::panic::catch_unwind(|| vehicle.run(|| panic!("in there")));
     let message = panic.expect_err("it goes on in the caller");
