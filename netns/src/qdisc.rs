@@ -1,5 +1,5 @@
-//! The root queue discipline of a link: set, changed in place, removed. Knows what netem and tbf are called, not what
-//! their options mean.
+//! The root queue discipline of a link: set, changed in place, removed. Knows what netem and tbf
+//! are called, not what their options mean.
 
 use std::io;
 
@@ -13,7 +13,8 @@ use thiserror::Error;
 use crate::namespace::{Namespace, NamespaceError};
 use crate::netlink::{Batch, NetlinkError};
 
-/// A queue discipline ready to be sent: what [`crate::netem::Options::encode`] and [`crate::tbf::Options::encode`] make.
+/// A queue discipline ready to be sent: what [`crate::netem::Options::encode`] and
+/// [`crate::tbf::Options::encode`] make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     pub(crate) kind: &'static str,
@@ -58,12 +59,13 @@ pub enum QdiscError {
     Namespace(#[from] NamespaceError),
 }
 
-/// The attribute that holds the options. Sent as plain bytes, because netem's are not a list of attributes.
+/// The attribute that holds the options. Sent as plain bytes, because netem's are not a list of
+/// attributes.
 const TCA_OPTIONS: u16 = 2;
 
 impl Namespace {
-    /// Sets the root queue discipline of a link. One of the same kind is changed in place, so that packets in it stay
-    /// and there is no moment without it; one of another kind is replaced.
+    /// Sets the root queue discipline of a link. One of the same kind is changed in place, so that
+    /// packets in it stay and there is no moment without it; one of another kind is replaced.
     pub fn set_root_qdisc(&self, link: &str, qdisc: &Encoded) -> Result<(), QdiscError> {
         let kind = qdisc.kind;
         let purpose = format!("set {kind} on {link}");

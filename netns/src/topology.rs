@@ -1,5 +1,6 @@
-//! Namespaces wired together: veth pairs made in place, with their addresses, routes and neighbours. Gathers first and
-//! asks the kernel last, with one send for all pairs and one for each namespace.
+//! Namespaces wired together: veth pairs made in place, with their addresses, routes and
+//! neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
+//! namespace.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -33,8 +34,8 @@ pub struct End {
 }
 
 impl End {
-    /// A link named `name` (at most 15 bytes) in `namespace`. Its Ethernet address is fixed here, so that neighbours
-    /// can be told it before it exists.
+    /// A link named `name` (at most 15 bytes) in `namespace`. Its Ethernet address is fixed here,
+    /// so that neighbours can be told it before it exists.
     pub fn new(namespace: &Namespace, name: &str, mac: MacAddress) -> Self {
         Self {
             namespace: namespace.clone(),
@@ -60,8 +61,9 @@ impl End {
         self
     }
 
-    /// Adds a permanent entry to the neighbour table. An end that has any is silent: it knows the hosts that it was told,
-    /// gateways included, and no others; it neither asks (ARP, neighbour discovery, multicast reports) nor answers.
+    /// Adds a permanent entry to the neighbour table. An end that has any is silent: it knows the
+    /// hosts that it was told, gateways included, and no others; it neither asks (ARP, neighbour
+    /// discovery, multicast reports) nor answers.
     pub fn neighbour(mut self, ip: IpAddr, mac: MacAddress) -> Self {
         self.neighbours.push((ip, mac));
         self
@@ -138,7 +140,8 @@ impl Topology {
         self
     }
 
-    /// Makes every pair, then brings up and furnishes its ends. After an error, what was made goes with its namespaces.
+    /// Makes every pair, then brings up and furnishes its ends. After an error, what was made goes
+    /// with its namespaces.
     pub fn build(self) -> Result<(), NetlinkError> {
         let Some([first, _]) = self.pairs.first() else { return Ok(()) };
         let mut pairs = Batch::default();
@@ -166,7 +169,8 @@ impl Topology {
 }
 
 impl Batch {
-    /// In the order that the kernel wants: no route over a link that is down, or to a source that is not there.
+    /// In the order that the kernel wants: no route over a link that is down, or to a source that
+    /// is not there.
     fn append_end(&mut self, end: &End) {
         let name = &end.name;
         self.push(format!("bring up {name}"), 0, up(end.index, end.flags()));

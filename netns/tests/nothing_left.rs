@@ -1,6 +1,7 @@
-//! However a process ends that has built a lab, nothing stays behind. The kernel's own count is the judge: each test
-//! here starts itself again in a user namespace that may have no more network namespaces than one lab needs, so that a
-//! single one left over would keep the next lab from being built.
+//! However a process ends that has built a lab, nothing stays behind. The kernel's own count is the
+//! judge: each test here starts itself again in a user namespace that may have no more network
+//! namespaces than one lab needs, so that a single one left over would keep the next lab from being
+//! built.
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -150,8 +151,8 @@ fn poll<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// Every process that a lab could have started is in the user namespace of the one that built it. What has ended and
-/// only waits to be noted by its parent is in no network namespace any more.
+/// Every process that a lab could have started is in the user namespace of the one that built it.
+/// What has ended and only waits to be noted by its parent is in no network namespace any more.
 fn others_in_this_user_namespace() -> Vec<String> {
     let namespace = |process: &str, kind| fs::read_link(format!("/proc/{process}/ns/{kind}")).ok();
     let (own, own_id) = (namespace("self", "user"), std::process::id().to_string());
@@ -162,8 +163,8 @@ fn others_in_this_user_namespace() -> Vec<String> {
     ids.filter(still_here).collect()
 }
 
-/// Without this most children would be killed while they wait for the last lab to go. The pipe is handed back, for the
-/// child goes on writing into it.
+/// Without this most children would be killed while they wait for the last lab to go. The pipe is
+/// handed back, for the child goes on writing into it.
 fn wait_until_it_builds(child: &mut Child) -> BufReader<ChildStderr> {
     let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
     let said = stderr.by_ref().lines().map_while(Result::ok).any(|line| line == BUILDING);
@@ -171,7 +172,8 @@ fn wait_until_it_builds(child: &mut Child) -> BufReader<ChildStderr> {
     stderr
 }
 
-/// Spread over the time that a child takes to build a lab, keep it, drop it and begin with the next.
+/// Spread over the time that a child takes to build a lab, keep it, drop it and begin with the
+/// next.
 fn some_moment(round: u64) -> Duration {
     let mixed = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
     Duration::from_micros(mixed % 150_000)

@@ -46,8 +46,8 @@ fn a_rate_is_set_changed_and_removed() {
     assert!(tc(&namespace).contains("noqueue"));
 }
 
-/// Either this kernel has netem, and holds whatever it is asked for, one after the other and changed in place; or it says
-/// that it has not.
+/// Either this kernel has netem, and holds whatever it is asked for, one after the other and
+/// changed in place; or it says that it has not.
 #[test]
 fn netem_is_held_as_asked_or_named_as_missing() {
     let namespace = one_link();
@@ -74,10 +74,12 @@ fn netem_is_held_as_asked_or_named_as_missing() {
 }
 
 /// [`everything`], by iproute2 6.1.
-const EVERYTHING_AS_TC_SHOWS_IT: &str = "limit 12345 delay 40ms  10ms 25% loss 1% 30% duplicate 2% 10% reorder 3% 50% corrupt 0.5% 5% \
-     rate 100Gbit packetoverhead -14 cellsize 48 celloverhead 5 ecn  gap 5";
+const EVERYTHING_AS_TC_SHOWS_IT: &str = "limit 12345 delay 40ms  10ms 25% loss 1% 30% \
+    duplicate 2% 10% reorder 3% 50% corrupt 0.5% 5% rate 100Gbit packetoverhead -14 cellsize 48 \
+    celloverhead 5 ecn  gap 5";
 
-/// Everything on, everything off, each model of loss, each kind of slot: nothing of one may stay for the next.
+/// Everything on, everything off, each model of loss, each kind of slot: nothing of one may stay
+/// for the next.
 fn one_after_the_other() -> Vec<Options> {
     let table: Vec<i16> = (-100..=100).map(|sample| 80 * sample).collect();
     let ms = Duration::from_millis;

@@ -57,7 +57,8 @@ fn two_hosts_exchange_datagrams_and_nothing_else() {
         let (length, from) = at_cloud.recv_from(&mut buffer).expect("received");
         assert_eq!((&buffer[..length], from.ip()), (&b"hello"[..], ip(here)));
     }
-    // Router solicitations, duplicate address detection and multicast reports would come within a second or two.
+    // Router solicitations, duplicate address detection and multicast reports would come within a
+    // second or two.
     thread::sleep(Duration::from_secs(4));
     let sent = |namespace: &Namespace| {
         let links = namespace.links().expect("links");
@@ -143,8 +144,8 @@ fn what_the_kernel_refuses_is_named() {
     let error = topology.build().expect_err("no such source address");
     assert_eq!(
         error.to_string(),
-        "cannot add route to 10.9.0.0/16 over b in network namespace lonely: EINVAL: Invalid argument (Invalid \
-         prefsrc address)"
+        "cannot add route to 10.9.0.0/16 over b in network namespace lonely: EINVAL: Invalid \
+         argument (Invalid prefsrc address)"
     );
 
     let mut topology = Topology::new();

@@ -30,7 +30,8 @@ pub(super) fn create_pair([one, other]: &[End; 2], group: u32) -> RouteNetlinkMe
     RouteNetlinkMessage::NewLink(link)
 }
 
-/// The link is born in its own namespace with its own index: the kernel never has to move or rename it.
+/// The link is born in its own namespace with its own index: the kernel never has to move or rename
+/// it.
 fn describe(end: &End, group: u32) -> LinkMessage {
     let mut link = LinkMessage::default();
     link.header.index = end.index;
