@@ -1,4 +1,5 @@
-//! Two hosts joined by a path of 10 Mbit/s, with a datagram across it; for root, or any user who may have user namespaces:
+//! Two hosts joined by a path of 10 Mbit/s, with a datagram across it; for root, or any user who
+//! may have user namespaces:
 //!
 //! ```text
 //! cargo run --release -p netns --example two_hosts

@@ -1,4 +1,5 @@
-//! Addresses as links carry them: MAC addresses, and IP addresses with a prefix length. Pure values, no I/O.
+//! Addresses as links carry them: MAC addresses, and IP addresses with a prefix length. Pure
+//! values, no I/O.
 
 use std::fmt;
 use std::net::IpAddr;

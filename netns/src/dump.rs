@@ -179,7 +179,8 @@ fn qdisc(message: TcMessage) -> Qdisc {
     qdisc
 }
 
-/// The options of kinds that `netlink-packet-route` does not know come as one attribute that holds all of the bytes.
+/// The options of kinds that `netlink-packet-route` does not know come as one attribute that holds
+/// all of the bytes.
 fn raw(options: &[TcOption]) -> Vec<u8> {
     let [TcOption::Other(attribute)] = options else { return Vec::new() };
     let mut bytes = vec![0; attribute.value_len()];

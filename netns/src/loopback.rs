@@ -3,16 +3,16 @@
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkFlags, LinkMessage};
 
-use crate::namespace::Namespace;
 use crate::netlink::{Batch, NetlinkError};
 
 /// The kernel's own index for `lo`, in every namespace.
 const LOOPBACK_INDEX: u32 = 1;
 
-pub(crate) fn bring_up(namespace: &Namespace) -> Result<(), NetlinkError> {
+/// In the namespace that the calling thread is in.
+pub(crate) fn bring_up(namespace: &str) -> Result<(), NetlinkError> {
     let mut batch = Batch::default();
     batch.push("bring up lo".to_owned(), 0, up(LOOPBACK_INDEX, LinkFlags::empty()));
-    batch.send(namespace)
+    batch.send_from_here(namespace)
 }
 
 /// The request that brings up the link with this index, and sets further flags as it does.

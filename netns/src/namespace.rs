@@ -1,5 +1,5 @@
-//! A network namespace that nothing but a file descriptor keeps alive, and code that runs inside it. Knows nothing of
-//! what links are laid in it.
+//! A network namespace that nothing but a file descriptor keeps alive, and code that runs inside
+//! it. Knows nothing of what links are laid in it.
 
 use std::fs::File;
 use std::io;
@@ -15,10 +15,12 @@ use thiserror::Error;
 use crate::netlink::NetlinkError;
 use crate::{loopback, sysctl};
 
-/// A network namespace of one's own, with loopback up and everything off that sends packets unasked.
+/// A network namespace of one's own, with loopback up and everything off that sends packets
+/// unasked.
 ///
-/// No name is registered anywhere and no process lives in it: the kernel frees it, and every link that ends in it, when
-/// the last clone is dropped and the last thread, socket and program inside has gone, however the process ends.
+/// No name is registered anywhere and no process lives in it: the kernel frees it, and every link
+/// that ends in it, when the last clone is dropped and the last thread, socket and program inside
+/// has gone, however the process ends.
 #[derive(Debug, Clone)]
 pub struct Namespace {
     shared: Arc<Shared>,
@@ -31,8 +33,8 @@ struct Shared {
     next_index: AtomicU32,
 }
 
-/// Link indexes are chosen here, so that no message has to wait for the answer to another. They begin well above those
-/// the kernel hands out to links that are made inside by other means.
+/// Link indexes are chosen here, so that no message has to wait for the answer to another. They
+/// begin well above those the kernel hands out to links that are made inside by other means.
 const FIRST_LINK_INDEX: u32 = 100;
 
 /// Why a namespace could not be made or entered.
@@ -91,15 +93,8 @@ impl Namespace {
     /// Makes a namespace. `name` only serves messages and thread names; the kernel never sees it.
     pub fn new(name: &str) -> Result<Self, NamespaceError> {
         let handle = on_scratch_thread(name, || create(name))??;
-        let namespace = Self {
-            shared: Arc::new(Shared {
-                name: name.to_owned(),
-                handle,
-                next_index: AtomicU32::new(FIRST_LINK_INDEX),
-            }),
-        };
-        loopback::bring_up(&namespace)?;
-        Ok(namespace)
+        let (name, next_index) = (name.to_owned(), AtomicU32::new(FIRST_LINK_INDEX));
+        Ok(Self { shared: Arc::new(Shared { name, handle, next_index }) })
     }
 
     /// The name given to [`Namespace::new`].
@@ -107,16 +102,17 @@ impl Namespace {
         &self.shared.name
     }
 
-    /// Moves the calling thread into the namespace, for good. Sockets that it opens from then on belong there, and go
-    /// on doing so when they are used by other threads. For a thread of your own: see [`Namespace::spawn`] and
-    /// [`Namespace::run`].
+    /// Moves the calling thread into the namespace, for good. Sockets that it opens from then on
+    /// belong there, and go on doing so when they are used by other threads. For a thread of your
+    /// own: see [`Namespace::spawn`] and [`Namespace::run`].
     pub fn enter(&self) -> Result<(), NamespaceError> {
         setns(&self.shared.handle, CloneFlags::CLONE_NEWNET).map_err(|errno| {
             NamespaceError::Enter { namespace: self.name().to_owned(), source: errno.into() }
         })
     }
 
-    /// Runs `body` inside, on a scratch thread, and waits for it. A panic in `body` goes on in the caller.
+    /// Runs `body` inside, on a scratch thread, and waits for it. A panic in `body` goes on in the
+    /// caller.
     pub fn run<T: Send>(&self, body: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
         on_scratch_thread(self.name(), || self.enter().map(|()| body()))?
     }
@@ -131,7 +127,8 @@ impl Namespace {
         self.run(|| builder.spawn(body))?.map_err(|source| thread_error(self.name(), source))
     }
 
-    /// Writes a kernel setting inside, by its path under `/proc/sys`, such as `net/ipv4/tcp_congestion_control`.
+    /// Writes a kernel setting inside, by its path under `/proc/sys`, such as
+    /// `net/ipv4/tcp_congestion_control`.
     pub fn set_sysctl(&self, key: &str, value: &str) -> Result<(), NamespaceError> {
         self.run(|| sysctl::write(key, value))?.map_err(|source| self.sysctl_error(key, source))
     }
@@ -167,7 +164,9 @@ fn create(name: &str) -> Result<OwnedFd, NamespaceError> {
         key: key.to_owned(),
         source,
     })?;
-    // The standard library opens every file with O_CLOEXEC: no program that is started inherits the namespace by it.
+    loopback::bring_up(name)?;
+    // The standard library opens every file with O_CLOEXEC: no program that is started inherits the
+    // namespace by it.
     File::open("/proc/thread-self/ns/net").map(OwnedFd::from).map_err(error)
 }
 

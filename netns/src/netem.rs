@@ -1,5 +1,5 @@
-//! netem's options, as `sch_netem` reads and reports them (`linux/pkt_sched.h`). Pure: [`Options`] to the bytes of
-//! `TCA_OPTIONS` and back. Nothing here knows a link or a kernel.
+//! netem's options, as `sch_netem` reads and reports them (`linux/pkt_sched.h`). Pure: [`Options`]
+//! to the bytes of `TCA_OPTIONS` and back. Nothing here knows a link or a kernel.
 //!
 //! ```
 //! use std::time::Duration;
@@ -54,8 +54,8 @@ pub struct Options {
     pub slot: Option<Slot>,
     /// Mark packets that allow it (ECN) instead of losing them.
     pub ecn: bool,
-    /// Seed of all draws. Kernels before 6.6 ignore it without a word: read back what they hold. `None`: the kernel
-    /// draws a new one at each change.
+    /// Seed of all draws. Kernels before 6.6 ignore it without a word: read back what they hold.
+    /// `None`: the kernel draws a new one at each change.
     pub seed: Option<u64>,
 }
 
@@ -93,7 +93,8 @@ impl Chance {
     /// One.
     pub const ALWAYS: Self = Self(u32::MAX);
 
-    /// The nearest that the kernel can hold, rounded as `tc` does; `None` outside of 0 … 1 and for NaN.
+    /// The nearest that the kernel can hold, rounded as `tc` does; `None` outside of 0 … 1 and
+    /// for NaN.
     pub fn from_fraction(fraction: f64) -> Option<Self> {
         let in_range = (0.0..=1.0).contains(&fraction);
         in_range.then(|| Self((fraction * f64::from(u32::MAX)).round_ties_even() as u32))
@@ -110,8 +111,9 @@ impl Chance {
     }
 }
 
-/// A probability, and how much each draw depends on the one before it. Correlation changes the rate as well: with
-/// a quarter of correlation, a loss of 10 % loses less than 2 %. Bursts are better described by [`Loss::GilbertElliott`].
+/// A probability, and how much each draw depends on the one before it. Correlation changes the rate
+/// as well: with a quarter of correlation, a loss of 10 % loses less than 2 %. Bursts are better
+/// described by [`Loss::GilbertElliott`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Correlated {
     /// How often.
@@ -156,7 +158,8 @@ pub enum Loss {
         /// Loss in the good state (1 − k).
         in_good: Chance,
     },
-    /// Four states: 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 lost by itself in a gap.
+    /// Four states: 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 lost by itself
+    /// in a gap.
     FourState {
         /// From 1 to 3.
         p13: Chance,
@@ -217,14 +220,15 @@ pub enum Spacing {
         delay: Duration,
         /// What the samples are multiples of.
         jitter: Duration,
-        /// 1 to 16,384 samples in units of jitter / 8192; empty in what was read back, as the kernel never reports them.
+        /// 1 to 16,384 samples in units of jitter / 8192; empty in what was read back, as the
+        /// kernel never reports them.
         table: Vec<i16>,
     },
 }
 
 impl Options {
-    /// What the kernel holds otherwise than asked, by the names of the fields. Tables are never reported, and a seed that
-    /// was not asked for is the kernel's own: neither counts.
+    /// What the kernel holds otherwise than asked, by the names of the fields. Tables are never
+    /// reported, and a seed that was not asked for is the kernel's own: neither counts.
     pub fn differences(&self, held: &Options) -> Vec<&'static str> {
         let seed_as_asked = self.seed.is_none() || self.seed == held.seed;
         let fields = [

@@ -1,5 +1,5 @@
-//! Requests to rtnetlink, gathered and sent together: one send for a whole namespace instead of one round trip a
-//! request. Knows nothing of what the requests are for.
+//! Requests to rtnetlink, gathered and sent together: one send for a whole namespace instead of one
+//! round trip a request. Knows nothing of what the requests are for.
 
 use std::io;
 
@@ -15,8 +15,8 @@ use thiserror::Error;
 
 use crate::namespace::{Namespace, NamespaceError};
 
-/// The most messages in one send: even if the kernel refuses each of them, the answers fit into the default receive
-/// buffer of a socket.
+/// The most messages in one send: even if the kernel refuses each of them, the answers fit into the
+/// default receive buffer of a socket.
 const MESSAGES_PER_SEND: usize = 100;
 /// The most bytes in one send, well below the default send buffer.
 const BYTES_PER_SEND: usize = 96 * 1024;
@@ -25,7 +25,7 @@ const BYTES_PER_SEND: usize = 96 * 1024;
 #[derive(Debug, Error)]
 pub enum NetlinkError {
     /// The kernel refused one request. Those after it in the same batch may have been carried out.
-    #[error("cannot {purpose} in network namespace {namespace}: {errno}{}", explained(.explanation))]
+    #[error("cannot {purpose} in network namespace {namespace}: {errno}{}", text(.explanation))]
     Refused {
         /// What was to be done, such as `add address 10.0.1.1/24 to 4g`.
         purpose: String,
@@ -59,7 +59,7 @@ pub enum NetlinkError {
     Namespace(Box<NamespaceError>),
 }
 
-fn explained(explanation: &Option<String>) -> String {
+fn text(explanation: &Option<String>) -> String {
     explanation.as_ref().map(|text| format!(" ({text})")).unwrap_or_default()
 }
 
@@ -84,14 +84,13 @@ impl Batch {
 
     /// Sends everything from inside `namespace`. The first refusal is the error.
     pub(crate) fn send(self, namespace: &Namespace) -> Result<(), NetlinkError> {
-        if self.requests.is_empty() {
-            return Ok(());
-        }
         let sent = namespace.run(|| self.send_from_here(namespace.name()));
         sent.map_err(|error| NetlinkError::Namespace(Box::new(error)))?
     }
 
-    fn send_from_here(self, namespace: &str) -> Result<(), NetlinkError> {
+    /// Sends everything from the namespace that the calling thread is in; `namespace` only serves
+    /// messages.
+    pub(crate) fn send_from_here(self, namespace: &str) -> Result<(), NetlinkError> {
         let socket = open().map_err(|source| socket_error(namespace, source))?;
         let conversation = Conversation { socket, namespace, requests: &self.requests };
         let mut first = 0;
@@ -125,7 +124,8 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    /// Sends as many requests as fit, from the one at `first`, and reads the answers. The index of the next request.
+    /// Sends as many requests as fit, from the one at `first`, and reads the answers. The index of
+    /// the next request.
     fn send_from(&self, first: usize) -> Result<usize, NetlinkError> {
         let end = self.requests.len().min(first + MESSAGES_PER_SEND);
         let mut bytes = Vec::new();
@@ -229,7 +229,8 @@ fn answer(message: &NetlinkMessage<RouteNetlinkMessage>) -> Option<Answer> {
     })
 }
 
-/// The text among the attributes that follow the header of the request in an answer (`NLMSGERR_ATTR_MSG`).
+/// The text among the attributes that follow the header of the request in an answer
+/// (`NLMSGERR_ATTR_MSG`).
 fn explanation(request_header_and_attributes: &[u8]) -> Option<String> {
     const REQUEST_HEADER: usize = 16;
     const TEXT: u16 = 1;

@@ -1,5 +1,6 @@
-//! Segmentation and checksum offloads of a link, switched by the ethtool ioctl. With them on, what a link sees is not
-//! the packets that a wire would carry, but up to 64 KiB at once, with checksums left for hardware that is not there.
+//! Segmentation and checksum offloads of a link, switched by the ethtool ioctl. With them on, what
+//! a link sees is not the packets that a wire would carry, but up to 64 KiB at once, with checksums
+//! left for hardware that is not there.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -17,7 +18,8 @@ struct Offload {
     query: u32,
 }
 
-/// In the order in which they can be switched on: each needs those before it. Off is the other way round.
+/// In the order in which they can be switched on: each needs those before it. Off is the other way
+/// round.
 const OFFLOADS: [Offload; 6] = [
     Offload { name: "receive checksum", set: 0x15, query: 0x14 },
     Offload { name: "transmit checksum", set: 0x17, query: 0x16 },
@@ -48,8 +50,9 @@ pub enum OffloadError {
 }
 
 impl Namespace {
-    /// Switches checksum, scatter-gather and segmentation offloads of a link, all together. Whatever sends into a veth
-    /// pair is governed by the end that it sends into, so both ends are to be switched.
+    /// Switches checksum, scatter-gather and segmentation offloads of a link, all together.
+    /// Whatever sends into a veth pair is governed by the end that it sends into, so both ends are
+    /// to be switched.
     pub fn set_offloads(&self, link: &str, on: bool) -> Result<(), OffloadError> {
         let wanted = u32::from(on);
         let mut in_order: Vec<&Offload> = OFFLOADS.iter().collect();
@@ -103,8 +106,9 @@ fn ethtool(link: &str, command: u32, data: u32) -> io::Result<u32> {
         ifr_name: link_name(link)?,
         ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_data: (&raw mut value).cast() },
     };
-    // SAFETY: `request` names a link by a terminated string and points to a `struct ethtool_value`, which is what this
-    // ioctl reads and writes for the commands of `OFFLOADS`; both live until it returns.
+    // SAFETY: `request` names a link by a terminated string and points to a `struct ethtool_value`,
+    // which is what this ioctl reads and writes for the commands of `OFFLOADS`; both live until it
+    // returns.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &raw mut request) };
     Errno::result(result)?;
     Ok(value.data)

@@ -1,5 +1,6 @@
-//! What this machine can do, found out by trying it in a namespace made for the purpose. Reads the host's state and
-//! changes nothing of it, except that the kernel may load a module it is asked for.
+//! What this machine can do, found out by trying it in a namespace made for the purpose. Reads the
+//! host's state and changes nothing of it, except that the kernel may load a module it is asked
+//! for.
 
 use std::fs;
 use std::io;
@@ -48,7 +49,8 @@ impl Availability {
 pub struct Capabilities {
     /// The kernel's release, as of `uname -r`.
     pub kernel: String,
-    /// The rights of root over the network: `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_SYS_ADMIN`, be it in a user namespace.
+    /// The rights of root over the network: `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_SYS_ADMIN`, be
+    /// it in a user namespace.
     pub root: Availability,
     /// Becoming root in a user namespace.
     pub user_namespaces: Availability,
@@ -58,7 +60,8 @@ pub struct Capabilities {
     pub veth: Availability,
     /// Sending and receiving whole frames (`AF_PACKET`).
     pub packet_sockets: Availability,
-    /// … with their offload information, so that large segments and partial checksums survive (`PACKET_VNET_HDR`).
+    /// … with their offload information, so that large segments and partial checksums survive
+    /// (`PACKET_VNET_HDR`).
     pub packet_vnet_header: Availability,
     /// The real-time scheduling class `SCHED_FIFO`.
     pub real_time_scheduling: Availability,
@@ -89,16 +92,17 @@ impl Capabilities {
 }
 
 const GET_ROOT: &str = "run as root, or where user namespaces are allowed";
-const GET_USER_NAMESPACES: &str = "as root: sysctl -w user.max_user_namespaces=10000, on Debian before 11 also \
-     kernel.unprivileged_userns_clone=1, on Ubuntu 24.04 and later kernel.apparmor_restrict_unprivileged_userns=0";
-const GET_VETH: &str =
-    "as root: modprobe veth; a kernel built without CONFIG_VETH needs to be replaced";
+const GET_USER_NAMESPACES: &str = "as root: sysctl -w user.max_user_namespaces=10000; on Debian \
+    before 11 also kernel.unprivileged_userns_clone=1, on Ubuntu 24.04 and later \
+    kernel.apparmor_restrict_unprivileged_userns=0";
+const GET_VETH: &str = "as root: modprobe veth; or a kernel built with CONFIG_VETH";
 const GET_PACKET: &str = "as root: modprobe af_packet; or a kernel built with CONFIG_PACKET";
-const GET_FIFO: &str = "run as root, or let the user have it: a line `@group - rtprio 10` in /etc/security/limits.conf";
-const GET_QDISC: &str = "as root: modprobe sch_netem sch_tbf; on Debian's cloud kernels install the package \
-     linux-image-amd64 and reboot";
-const GET_MPTCP: &str =
-    "as root: sysctl -w net.mptcp.enabled=1; or a kernel of 5.6 or later built with CONFIG_MPTCP";
+const GET_FIFO: &str = "run as root, or let the user have it: a line `@group - rtprio 10` in \
+    /etc/security/limits.conf";
+const GET_QDISC: &str = "as root: modprobe sch_netem sch_tbf; on Debian's cloud kernels install \
+    the package linux-image-amd64 and reboot";
+const GET_MPTCP: &str = "as root: sysctl -w net.mptcp.enabled=1; or a kernel of 5.6 or later \
+    built with CONFIG_MPTCP";
 
 /// Tries everything. Takes some milliseconds.
 pub fn probe() -> Capabilities {

@@ -1,5 +1,5 @@
-//! Programs started inside a namespace. They end when their handle is dropped, and when the process ends, however it
-//! ends; programs that they start themselves are their own affair.
+//! Programs started inside a namespace. They end when their handle is dropped, and when the process
+//! ends, however it ends; programs that they start themselves are their own affair.
 
 use std::ffi::OsStr;
 use std::io;
@@ -184,8 +184,8 @@ impl Drop for Running {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The kernel ends a program when the *thread* that started it ends. So one thread, which lives as long as the process,
-/// starts them all.
+/// The kernel ends a program when the *thread* that started it ends. So one thread, which lives as
+/// long as the process, starts them all.
 static STARTER: Mutex<Option<mpsc::Sender<Job>>> = Mutex::new(None);
 
 fn on_starter_thread<T: Send + 'static>(

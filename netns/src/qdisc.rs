@@ -1,5 +1,5 @@
-//! The root queue discipline of a link: set, changed in place, removed. Knows what netem and tbf are called, not what
-//! their options mean.
+//! The root queue discipline of a link: set, changed in place, removed. Knows what netem and tbf
+//! are called, not what their options mean.
 
 use std::io;
 
@@ -13,7 +13,8 @@ use thiserror::Error;
 use crate::namespace::{Namespace, NamespaceError};
 use crate::netlink::{Batch, NetlinkError};
 
-/// A queue discipline ready to be sent: what [`crate::netem::Options::encode`] and [`crate::tbf::Options::encode`] make.
+/// A queue discipline ready to be sent: what [`crate::netem::Options::encode`] and
+/// [`crate::tbf::Options::encode`] make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
     pub(crate) kind: &'static str,
@@ -58,49 +59,60 @@ pub enum QdiscError {
     Namespace(#[from] NamespaceError),
 }
 
-/// The attribute that holds the options. Sent as plain bytes, because netem's are not a list of attributes.
+/// The attribute that holds the options. Sent as plain bytes, because netem's are not a list of
+/// attributes.
 const TCA_OPTIONS: u16 = 2;
 
 impl Namespace {
-    /// Sets the root queue discipline of a link. One of the same kind is changed in place, so that packets in it stay
-    /// and there is no moment without it; one of another kind is replaced.
+    /// Sets the root queue discipline of a link. One of the same kind is changed in place, so that
+    /// packets in it stay and there is no moment without it; one of another kind is replaced.
     pub fn set_root_qdisc(&self, link: &str, qdisc: &Encoded) -> Result<(), QdiscError> {
         let kind = qdisc.kind;
-        let mut message = self.root_of(link)?;
-        message.attributes = vec![
-            TcAttribute::Kind(kind.to_owned()),
-            TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, qdisc.options.clone())),
-        ];
-        let mut batch = Batch::default();
-        batch.push(
-            format!("set {kind} on {link}"),
-            NLM_F_CREATE | NLM_F_REPLACE,
-            RouteNetlinkMessage::NewQueueDiscipline(message),
-        );
-        batch.send(self).map_err(|error| match error {
-            NetlinkError::Refused { errno: Errno::ENOENT, .. } => {
-                QdiscError::KernelLacks(format!("sch_{kind}"))
+        let purpose = format!("set {kind} on {link}");
+        let result = self.request_root(link, purpose, NLM_F_CREATE | NLM_F_REPLACE, |mut root| {
+            root.attributes = vec![
+                TcAttribute::Kind(kind.to_owned()),
+                TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, qdisc.options.clone())),
+            ];
+            RouteNetlinkMessage::NewQueueDiscipline(root)
+        });
+        match result {
+            Err(QdiscError::Netlink(NetlinkError::Refused { errno: Errno::ENOENT, .. })) => {
+                Err(QdiscError::KernelLacks(format!("sch_{kind}")))
             }
-            error => QdiscError::Netlink(error),
-        })
+            result => result,
+        }
     }
 
     /// Removes the root queue discipline of a link; the kernel puts its default one back.
     pub fn remove_root_qdisc(&self, link: &str) -> Result<(), QdiscError> {
-        let message = RouteNetlinkMessage::DelQueueDiscipline(self.root_of(link)?);
-        let mut batch = Batch::default();
-        batch.push(format!("remove the queue discipline of {link}"), 0, message);
-        batch.send(self).map_err(QdiscError::Netlink)
+        let purpose = format!("remove the queue discipline of {link}");
+        self.request_root(link, purpose, 0, RouteNetlinkMessage::DelQueueDiscipline)
     }
 
-    fn root_of(&self, link: &str) -> Result<TcMessage, QdiscError> {
-        let index = self.run(|| if_nametoindex(link))?.map_err(|errno| QdiscError::NoSuchLink {
-            link: link.to_owned(),
-            namespace: self.name().to_owned(),
-            source: errno.into(),
-        })?;
-        let mut message = TcMessage::with_index(index.cast_signed());
-        message.header.parent = TcHandle::ROOT;
-        Ok(message)
+    fn request_root(
+        &self,
+        link: &str,
+        purpose: String,
+        flags: u16,
+        request: impl FnOnce(TcMessage) -> RouteNetlinkMessage + Send,
+    ) -> Result<(), QdiscError> {
+        self.run(|| {
+            let mut batch = Batch::default();
+            batch.push(purpose, flags, request(root_of(self.name(), link)?));
+            batch.send_from_here(self.name()).map_err(QdiscError::Netlink)
+        })?
     }
+}
+
+/// In the namespace that the calling thread is in.
+fn root_of(namespace: &str, link: &str) -> Result<TcMessage, QdiscError> {
+    let index = if_nametoindex(link).map_err(|errno| QdiscError::NoSuchLink {
+        link: link.to_owned(),
+        namespace: namespace.to_owned(),
+        source: errno.into(),
+    })?;
+    let mut message = TcMessage::with_index(index.cast_signed());
+    message.header.parent = TcHandle::ROOT;
+    Ok(message)
 }

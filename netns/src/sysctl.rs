@@ -1,13 +1,16 @@
-//! Kernel settings of the namespace that the calling thread is in, read and written under `/proc/sys`.
+//! Kernel settings of the namespace that the calling thread is in, read and written under
+//! `/proc/sys`.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-/// Everything that would put a packet on a link unasked, or that the kernel copies from the host's own settings and
-/// that would change how packets travel. `default` is what links made later start with.
+/// Everything that would put a packet on a link unasked, or that the kernel copies from the host's
+/// own settings and that would change how packets travel. `default` is what links made later start
+/// with.
 const SILENCE: &[(&str, &str)] = &[
-    // No address that nobody asked for, hence no duplicate address detection and no router solicitation either.
+    // No address that nobody asked for, hence no duplicate address detection and no router
+    // solicitation either.
     ("net/ipv6/conf/default/addr_gen_mode", "1"),
     ("net/ipv6/conf/default/autoconf", "0"),
     ("net/ipv6/conf/default/accept_ra", "0"),

@@ -8,7 +8,8 @@ use crate::qdisc::Encoded;
 pub struct Options {
     /// Bytes per second, Ethernet headers included; at least 1.
     pub rate: u64,
-    /// Bytes that may pass at once after silence; at least one packet with its Ethernet header, or nothing passes.
+    /// Bytes that may pass at once after silence; at least one packet with its Ethernet header, or
+    /// nothing passes.
     pub burst: u32,
     /// Bytes that may wait; more are dropped.
     pub limit: u32,
@@ -50,7 +51,8 @@ impl Options {
         Encoded { kind: "tbf", options: attributes.into_bytes() }
     }
 
-    /// `struct tc_tbf_qopt`. The attributes beside it carry what does not fit in here, and take precedence.
+    /// `struct tc_tbf_qopt`. The attributes beside it carry what does not fit in here, and take
+    /// precedence.
     fn parameters(&self) -> Vec<u8> {
         let peak = self.peak.unwrap_or(Peak { rate: 0, burst: 0 });
         let mut bytes = Vec::with_capacity(36);

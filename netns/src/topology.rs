@@ -1,30 +1,21 @@
-//! Namespaces wired together: veth pairs made in place, with their addresses, routes and neighbours. Gathers first and
-//! asks the kernel last, with one send for all pairs and one for each namespace.
+//! Namespaces wired together: veth pairs made in place, with their addresses, routes and
+//! neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
+//! namespace.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
-use netlink_packet_route::address::{
-    AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope,
-};
-use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
-};
-use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
-};
-use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteScope,
-    RouteType,
-};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_packet_route::link::LinkFlags;
 
 use crate::address::{Address, MacAddress};
 use crate::loopback::up;
 use crate::namespace::Namespace;
 use crate::netlink::{Batch, NetlinkError};
+use requests::{add_address, add_neighbour, add_route, create_pair};
+
+mod requests;
 
 /// Ethernet's own, and the kernel's default for veth.
 pub const DEFAULT_MTU: u32 = 1500;
@@ -43,8 +34,8 @@ pub struct End {
 }
 
 impl End {
-    /// A link named `name` (at most 15 bytes) in `namespace`. Its Ethernet address is fixed here, so that neighbours
-    /// can be told it before it exists.
+    /// A link named `name` (at most 15 bytes) in `namespace`. Its Ethernet address is fixed here,
+    /// so that neighbours can be told it before it exists.
     pub fn new(namespace: &Namespace, name: &str, mac: MacAddress) -> Self {
         Self {
             namespace: namespace.clone(),
@@ -70,8 +61,9 @@ impl End {
         self
     }
 
-    /// Adds a permanent entry to the neighbour table. An end that has any is silent: it knows the hosts that it was told,
-    /// gateways included, and no others; it neither asks (ARP, neighbour discovery, multicast reports) nor answers.
+    /// Adds a permanent entry to the neighbour table. An end that has any is silent: it knows the
+    /// hosts that it was told, gateways included, and no others; it neither asks (ARP, neighbour
+    /// discovery, multicast reports) nor answers.
     pub fn neighbour(mut self, ip: IpAddr, mac: MacAddress) -> Self {
         self.neighbours.push((ip, mac));
         self
@@ -148,7 +140,8 @@ impl Topology {
         self
     }
 
-    /// Makes every pair, then brings up and furnishes its ends. After an error, what was made goes with its namespaces.
+    /// Makes every pair, then brings up and furnishes its ends. After an error, what was made goes
+    /// with its namespaces.
     pub fn build(self) -> Result<(), NetlinkError> {
         let Some([first, _]) = self.pairs.first() else { return Ok(()) };
         let mut pairs = Batch::default();
@@ -176,7 +169,8 @@ impl Topology {
 }
 
 impl Batch {
-    /// In the order that the kernel wants: no route over a link that is down, or to a source that is not there.
+    /// In the order that the kernel wants: no route over a link that is down, or to a source that
+    /// is not there.
     fn append_end(&mut self, end: &End) {
         let name = &end.name;
         self.push(format!("bring up {name}"), 0, up(end.index, end.flags()));
@@ -203,104 +197,5 @@ impl End {
 
     fn place(&self) -> String {
         format!("{} (in {})", self.name, self.namespace.name())
-    }
-
-    /// The link is born in its own namespace with its own index: the kernel never has to move or rename it.
-    fn describe(&self, group: u32) -> LinkMessage {
-        let mut link = LinkMessage::default();
-        link.header.index = self.index;
-        link.attributes = vec![
-            LinkAttribute::IfName(self.name.clone()),
-            LinkAttribute::NetNsFd(self.namespace.as_fd().as_raw_fd()),
-            LinkAttribute::Address(self.mac.0.to_vec()),
-            LinkAttribute::Mtu(self.mtu),
-            LinkAttribute::Group(group),
-        ];
-        link
-    }
-}
-
-fn create_pair([one, other]: &[End; 2], group: u32) -> RouteNetlinkMessage {
-    let mut link = one.describe(group);
-    link.attributes.push(LinkAttribute::LinkInfo(vec![
-        LinkInfo::Kind(InfoKind::Veth),
-        LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(other.describe(group)))),
-    ]));
-    RouteNetlinkMessage::NewLink(link)
-}
-
-fn add_address(index: u32, address: Address) -> RouteNetlinkMessage {
-    let mut message = AddressMessage::default();
-    message.header.family = family(address.ip());
-    message.header.prefix_len = address.prefix();
-    message.header.index = index;
-    message.header.scope = AddressScope::Universe;
-    message.header.flags = AddressHeaderFlags::Nodad;
-    message.attributes =
-        vec![AddressAttribute::Local(address.ip()), AddressAttribute::Address(address.ip())];
-    RouteNetlinkMessage::NewAddress(message)
-}
-
-fn add_neighbour(index: u32, ip: IpAddr, mac: MacAddress) -> RouteNetlinkMessage {
-    let mut message = NeighbourMessage::default();
-    message.header.family = family(ip);
-    message.header.ifindex = index;
-    message.header.state = NeighbourState::Permanent;
-    let destination = match ip {
-        IpAddr::V4(ip) => NeighbourAddress::Inet(ip),
-        IpAddr::V6(ip) => NeighbourAddress::Inet6(ip),
-    };
-    message.attributes = vec![
-        NeighbourAttribute::Destination(destination),
-        NeighbourAttribute::LinkLayerAddress(mac.0.to_vec()),
-    ];
-    RouteNetlinkMessage::NewNeighbour(message)
-}
-
-fn add_route(index: u32, route: &Route) -> RouteNetlinkMessage {
-    let mut message = RouteMessage::default();
-    message.header.address_family = family(route.to.ip());
-    message.header.destination_prefix_length = route.to.prefix();
-    message.header.table = RouteHeader::RT_TABLE_MAIN;
-    message.header.protocol = RouteProtocol::Static;
-    message.header.scope =
-        if route.via.is_some() { RouteScope::Universe } else { RouteScope::Link };
-    message.header.kind = RouteType::Unicast;
-    let network = network(route.to);
-    message.attributes =
-        vec![RouteAttribute::Destination(route_address(network)), RouteAttribute::Oif(index)];
-    if let Some(gateway) = route.via {
-        message.header.flags = RouteFlags::Onlink;
-        message.attributes.push(RouteAttribute::Gateway(route_address(gateway)));
-    }
-    let source = route.source.map(|ip| RouteAttribute::PrefSource(route_address(ip)));
-    message.attributes.extend(source);
-    message.attributes.extend(route.metric.map(RouteAttribute::Priority));
-    RouteNetlinkMessage::NewRoute(message)
-}
-
-fn family(ip: IpAddr) -> AddressFamily {
-    if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
-}
-
-fn route_address(ip: IpAddr) -> RouteAddress {
-    match ip {
-        IpAddr::V4(ip) => RouteAddress::Inet(ip),
-        IpAddr::V6(ip) => RouteAddress::Inet6(ip),
-    }
-}
-
-/// The address with all bits behind the prefix cleared, as the kernel wants routes.
-fn network(address: Address) -> IpAddr {
-    let prefix = u32::from(address.prefix());
-    match address.ip() {
-        IpAddr::V4(ip) => {
-            let mask = u32::MAX.checked_shl(32 - prefix).unwrap_or(0);
-            Ipv4Addr::from_bits(ip.to_bits() & mask).into()
-        }
-        IpAddr::V6(ip) => {
-            let mask = u128::MAX.checked_shl(128 - prefix).unwrap_or(0);
-            Ipv6Addr::from_bits(ip.to_bits() & mask).into()
-        }
     }
 }

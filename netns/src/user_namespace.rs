@@ -1,5 +1,5 @@
-//! Root without root: a user namespace in which the process may make network namespaces. To be entered before anything
-//! else, since the kernel lets only a process with a single thread do it.
+//! Root without root: a user namespace in which the process may make network namespaces. To be
+//! entered before anything else, since the kernel lets only a process with a single thread do it.
 
 use std::fs;
 use std::io;
@@ -20,8 +20,9 @@ pub enum UserNamespaceError {
     SeveralThreads,
     /// The kernel or its configuration forbids it.
     #[error(
-        "user namespaces are not allowed here: {source} (see the sysctls user.max_user_namespaces, \
-         kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns, or run as root)"
+        "user namespaces are not allowed here: {source} (see the sysctls \
+         user.max_user_namespaces, kernel.unprivileged_userns_clone and \
+         kernel.apparmor_restrict_unprivileged_userns, or run as root)"
     )]
     NotAllowed {
         /// What the kernel said.
@@ -43,19 +44,21 @@ pub enum UserNamespaceError {
     },
 }
 
-/// Makes the process root in a user namespace of its own, with every right over the network namespaces that it then
-/// makes and none over the host. Call it first thing in `main`. It does not return to what was before: files on disk
-/// are still those of the user.
+/// Makes the process root in a user namespace of its own, with every right over the network
+/// namespaces that it then makes and none over the host. Call it first thing in `main`. It does not
+/// return to what was before: files on disk are still those of the user.
 pub fn become_root_in_user_namespace() -> Result<(), UserNamespaceError> {
     let (user, group) = (geteuid(), getegid());
     leave_user_namespace()?;
-    // Without root the kernel only accepts a map of groups from those who cannot change groups any more.
+    // Without root the kernel only accepts a map of groups from those who cannot change groups any
+    // more.
     map("/proc/self/setgroups", "deny")?;
     map("/proc/self/uid_map", &format!("0 {user} 1"))?;
     map("/proc/self/gid_map", &format!("0 {group} 1"))
 }
 
-/// A thread that was joined may take the kernel a moment longer to forget, so a few attempts are made.
+/// A thread that was joined may take the kernel a moment longer to forget, so a few attempts are
+/// made.
 fn leave_user_namespace() -> Result<(), UserNamespaceError> {
     const ATTEMPTS: u32 = 100;
     for _ in 0..ATTEMPTS {
@@ -72,12 +75,12 @@ fn map(file: &'static str, line: &str) -> Result<(), UserNamespaceError> {
     fs::write(file, line).map_err(|source| UserNamespaceError::Map { file, source })
 }
 
-/// Whether [`become_root_in_user_namespace`] would work for a process with one thread, and a network namespace after
-/// it. Tried by a child process, which changes nothing here.
+/// Whether [`become_root_in_user_namespace`] would work for a process with one thread, and a
+/// network namespace after it. Tried by a child process, which changes nothing here.
 pub fn user_namespace_allowed() -> Result<(), UserNamespaceError> {
     let probe_error = |errno: Errno| UserNamespaceError::Probe { source: errno.into() };
-    // SAFETY: the child makes two system calls and allocates nothing, so it needs no lock that another thread of the
-    // parent may hold.
+    // SAFETY: the child makes two system calls and allocates nothing, so it needs no lock that
+    // another thread of the parent may hold.
     match unsafe { fork() }.map_err(probe_error)? {
         ForkResult::Child => try_and_exit(),
         ForkResult::Parent { child } => match waitpid(child, None).map_err(probe_error)? {
@@ -94,6 +97,7 @@ pub fn user_namespace_allowed() -> Result<(), UserNamespaceError> {
 fn try_and_exit() -> ! {
     let result = unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET);
     let status = result.err().map_or(0, |errno| errno as i32);
-    // SAFETY: ends the child at once, without running any code of the parent's (exit handlers, destructors).
+    // SAFETY: ends the child at once, without running any code of the parent's (exit handlers,
+    // destructors).
     unsafe { libc::_exit(status) }
 }

@@ -1,6 +1,7 @@
-//! However a process ends that has built a lab, nothing stays behind. The kernel's own count is the judge: each test
-//! here starts itself again in a user namespace that may have no more network namespaces than one lab needs, so that a
-//! single one left over would keep the next lab from being built.
+//! However a process ends that has built a lab, nothing stays behind. The kernel's own count is the
+//! judge: each test here starts itself again in a user namespace that may have no more network
+//! namespaces than one lab needs, so that a single one left over would keep the next lab from being
+//! built.
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -151,17 +152,19 @@ fn poll<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 /// Every process that a lab could have started is in the user namespace of the one that built it.
+/// What has ended and only waits to be noted by its parent is in no network namespace any more.
 fn others_in_this_user_namespace() -> Vec<String> {
-    let user_namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/user")).ok();
-    let (own, own_id) = (user_namespace("self"), std::process::id().to_string());
+    let namespace = |process: &str, kind| fs::read_link(format!("/proc/{process}/ns/{kind}")).ok();
+    let (own, own_id) = (namespace("self", "user"), std::process::id().to_string());
     let processes = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
     let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
     let ids = names.filter(|name| name.parse::<u32>().is_ok() && *name != own_id);
-    ids.filter(|id| user_namespace(id) == own).collect()
+    let still_here = |id: &String| namespace(id, "user") == own && namespace(id, "net").is_some();
+    ids.filter(still_here).collect()
 }
 
-/// Without this most children would be killed while they wait for the last lab to go. The pipe is handed back, for the
-/// child goes on writing into it.
+/// Without this most children would be killed while they wait for the last lab to go. The pipe is
+/// handed back, for the child goes on writing into it.
 fn wait_until_it_builds(child: &mut Child) -> BufReader<ChildStderr> {
     let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
     let said = stderr.by_ref().lines().map_while(Result::ok).any(|line| line == BUILDING);
@@ -169,7 +172,8 @@ fn wait_until_it_builds(child: &mut Child) -> BufReader<ChildStderr> {
     stderr
 }
 
-/// Spread over the time that a child takes to build a lab, keep it, drop it and begin with the next.
+/// Spread over the time that a child takes to build a lab, keep it, drop it and begin with the
+/// next.
 fn some_moment(round: u64) -> Duration {
     let mixed = (round + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
     Duration::from_micros(mixed % 150_000)

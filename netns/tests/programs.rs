@@ -37,7 +37,8 @@ fn a_program_that_cannot_start_is_named_with_its_place() {
     let error = namespace.command("no-such-program").spawn().expect_err("not there");
     assert_eq!(
         error.to_string(),
-        "cannot start no-such-program in network namespace cloud: No such file or directory (os error 2)"
+        "cannot start no-such-program in network namespace cloud: No such file or directory (os \
+         error 2)"
     );
 }
 

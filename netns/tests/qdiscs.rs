@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use netns::netem::{self, Chance, Correlated};
+use netns::netem::{Chance, Correlated, Distribution, History, Loss, Options, Rate, Slot, Spacing};
 use netns::{End, MacAddress, Namespace, QdiscError, Topology, tbf};
 
 fn one_link() -> Namespace {
@@ -46,41 +46,106 @@ fn a_rate_is_set_changed_and_removed() {
     assert!(tc(&namespace).contains("noqueue"));
 }
 
-/// Either this kernel has netem, and holds what it was asked for, or it says that it has not.
+/// Either this kernel has netem, and holds whatever it is asked for, one after the other and
+/// changed in place; or it says that it has not.
 #[test]
 fn netem_is_held_as_asked_or_named_as_missing() {
     let namespace = one_link();
-    let chance = |fraction| Chance::from_fraction(fraction).expect("a fraction");
-    let mut history = netem::History::default();
-    let asked = netem::Options {
+    let mut history = History::default();
+    for (number, asked) in one_after_the_other().iter().enumerate() {
+        let encoded = asked.encode_after(&mut history).expect("encoded");
+        match namespace.set_root_qdisc("here", &encoded) {
+            Err(QdiscError::KernelLacks(module)) => {
+                assert_eq!((number, module.as_str()), (0, "sch_netem"));
+                eprintln!("this kernel lacks netem");
+                return;
+            }
+            result => result.expect("set"),
+        }
+        let held = namespace.qdiscs().expect("qdiscs");
+        let netem = held.iter().find(|qdisc| qdisc.kind == "netem").expect("netem");
+        let held = Options::parse(&netem.options).expect("parsed");
+        assert!(asked.differences(&held).is_empty(), "{number}: {:?}", asked.differences(&held));
+        if number == 0 {
+            let shown = tc(&namespace);
+            assert!(shown.contains(EVERYTHING_AS_TC_SHOWS_IT), "{shown}");
+        }
+    }
+}
+
+/// [`everything`], by iproute2 6.1.
+const EVERYTHING_AS_TC_SHOWS_IT: &str = "limit 12345 delay 40ms  10ms 25% loss 1% 30% \
+    duplicate 2% 10% reorder 3% 50% corrupt 0.5% 5% rate 100Gbit packetoverhead -14 cellsize 48 \
+    celloverhead 5 ecn  gap 5";
+
+/// Everything on, everything off, each model of loss, each kind of slot: nothing of one may stay
+/// for the next.
+fn one_after_the_other() -> Vec<Options> {
+    let table: Vec<i16> = (-100..=100).map(|sample| 80 * sample).collect();
+    let ms = Duration::from_millis;
+    let slot = |spacing| Some(Slot { spacing, packets: 5, bytes: 9000 });
+    let gilbert_elliott = Loss::GilbertElliott {
+        to_bad: chance(0.01),
+        to_good: chance(0.1),
+        in_bad: chance(0.7),
+        in_good: chance(0.001),
+    };
+    let four_state = Loss::FourState {
+        p13: chance(0.01),
+        p31: chance(0.1),
+        p32: chance(0.2),
+        p14: chance(0.3),
+        p23: chance(0.4),
+    };
+    vec![
+        everything(),
+        Options::default(),
+        Options { loss: gilbert_elliott, ..Options::default() },
+        Options { loss: four_state, ..everything() },
+        Options {
+            distribution: Distribution::Table(table.clone()),
+            slot: slot(Spacing::Distributed { delay: ms(5), jitter: ms(2), table }),
+            ..everything()
+        },
+        Options::default(),
+        Options { slot: slot(Spacing::Between { min: ms(20), max: ms(30) }), ..everything() },
+        Options::default(),
+    ]
+}
+
+fn everything() -> Options {
+    let correlated = |probability, correlation| Correlated {
+        probability: chance(probability),
+        correlation: chance(correlation),
+    };
+    Options {
         delay: Duration::from_nanos(40_000_001),
         jitter: Duration::from_millis(10),
+        delay_correlation: chance(0.25),
         limit: 12_345,
-        duplicate: Correlated { probability: chance(0.02), correlation: chance(0.25) },
-        rate: Some(netem::Rate {
+        loss: Loss::Random(correlated(0.01, 0.3)),
+        duplicate: correlated(0.02, 0.1),
+        corrupt: correlated(0.005, 0.05),
+        reorder: correlated(0.03, 0.5),
+        gap: 5,
+        rate: Some(Rate {
             bytes_per_second: 12_500_000_000,
             packet_overhead: -14,
             cell_size: 48,
             cell_overhead: 5,
         }),
-        ..netem::Options::default()
-    };
-    let encoded = asked.encode_after(&mut history).expect("encoded");
-    match namespace.set_root_qdisc("here", &encoded) {
-        Err(QdiscError::KernelLacks(module)) => assert_eq!(module, "sch_netem"),
-        result => {
-            result.expect("set");
-            let held = namespace.qdiscs().expect("qdiscs");
-            let netem = held.iter().find(|qdisc| qdisc.kind == "netem").expect("netem");
-            let held = netem::Options::parse(&netem.options).expect("parsed");
-            assert!(asked.differences(&held).is_empty(), "{held:?}");
-        }
+        ecn: true,
+        ..Options::default()
     }
+}
+
+fn chance(fraction: f64) -> Chance {
+    Chance::from_fraction(fraction).expect("a fraction")
 }
 
 #[test]
 fn a_link_that_is_not_there_is_named() {
-    let encoded = netem::Options::default().encode().expect("encoded");
+    let encoded = Options::default().encode().expect("encoded");
     let error = one_link().set_root_qdisc("nowhere", &encoded).expect_err("no such link");
     let said = "there is no link nowhere in network namespace shaped: ";
     assert!(error.to_string().starts_with(said), "{error}");

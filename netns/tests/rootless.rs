@@ -1,18 +1,21 @@
-//! The crate without root: the example, run as a user with no rights at all. Needs root to become that user.
+//! The crate without root: the example, run as a user with no rights at all. Needs root to become
+//! that user.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 const NOBODY: &str = "65534";
 
-/// Cargo builds the examples before it runs the tests, and puts them beside the directory of the tests.
+/// Cargo builds the examples before it runs the tests, and puts them beside the directory of the
+/// tests.
 fn example() -> PathBuf {
     let test = std::env::current_exe().expect("the test's own path");
     let profile = test.parent().and_then(|deps| deps.parent()).expect("target/<profile>/deps");
     profile.join("examples/two_hosts")
 }
 
-/// The program is handed over as standard input, for the user may not be allowed to look where it lies.
+/// The program is handed over as standard input, for the user may not be allowed to look where it
+/// lies.
 fn as_nobody(before: &str) -> Output {
     let program = std::fs::File::open(example());
     let program = program.expect("built by `cargo test`; with `--test`, add `--examples`");

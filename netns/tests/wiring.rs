@@ -1,7 +1,8 @@
 //! Namespaces and links on the real kernel. Root, or a user namespace, is needed.
 
+use std::fs;
 use std::net::{IpAddr, UdpSocket};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -56,7 +57,8 @@ fn two_hosts_exchange_datagrams_and_nothing_else() {
         let (length, from) = at_cloud.recv_from(&mut buffer).expect("received");
         assert_eq!((&buffer[..length], from.ip()), (&b"hello"[..], ip(here)));
     }
-    // Router solicitations, duplicate address detection and multicast reports would come within a second or two.
+    // Router solicitations, duplicate address detection and multicast reports would come within a
+    // second or two.
     thread::sleep(Duration::from_secs(4));
     let sent = |namespace: &Namespace| {
         let links = namespace.links().expect("links");
@@ -142,8 +144,8 @@ fn what_the_kernel_refuses_is_named() {
     let error = topology.build().expect_err("no such source address");
     assert_eq!(
         error.to_string(),
-        "cannot add route to 10.9.0.0/16 over b in network namespace lonely: EINVAL: Invalid argument (Invalid \
-         prefsrc address)"
+        "cannot add route to 10.9.0.0/16 over b in network namespace lonely: EINVAL: Invalid \
+         argument (Invalid prefsrc address)"
     );
 
     let mut topology = Topology::new();
@@ -174,12 +176,15 @@ fn hundreds_of_links_take_several_sends() {
 #[test]
 fn threads_and_panics_stay_where_they_belong() {
     let (vehicle, _cloud) = two_hosts();
-    let names = vehicle.spawn("inside", || {
-        let own = thread::current().name().map(str::to_owned);
-        (own, UdpSocket::bind("10.0.1.1:0").is_ok())
-    });
-    assert_eq!(names.expect("spawned").join().expect("joined"), (Some("inside".to_owned()), true));
-    assert!(UdpSocket::bind("10.0.1.1:0").is_err(), "the caller is still outside");
+    let place = || fs::read_link("/proc/thread-self/ns/net").expect("a link");
+    let outside = place();
+    let thread =
+        vehicle.spawn("inside", move || (thread::current().name().map(str::to_owned), place()));
+    let (name, inside) = thread.expect("spawned").join().expect("joined");
+    assert_eq!(name.as_deref(), Some("inside"));
+    assert_eq!(vehicle.run(place).expect("entered"), inside);
+    assert_ne!(inside, outside);
+    assert_eq!(place(), outside, "the caller has not moved");
 
     let panic = std::panic::catch_unwind(|| vehicle.run(|| panic!("in there")));
     let message = panic.expect_err("it goes on in the caller");
@@ -212,15 +217,30 @@ fn offloads_are_switched_all_together() {
 
 #[test]
 fn the_host_is_left_as_it_was() {
-    let snapshot = || {
-        ["link", "address", "route show table all", "-6 route show table all", "neighbour", "rule"]
-            .map(|what| {
-                let mut command = Command::new("ip");
-                let command = command.args(what.split(' ')).stderr(Stdio::inherit());
-                command.output().expect("ip runs").stdout
-            })
-    };
-    let before = snapshot();
-    drop(two_hosts());
-    assert_eq!(snapshot(), before);
+    let before = host();
+    let lab = two_hosts();
+    assert_eq!(host(), before, "while a lab is there");
+    drop(lab);
+    assert_eq!(host(), before, "after it has gone");
+}
+
+/// Links, addresses and routes of the host, without the lifetimes that count down by themselves.
+fn host() -> Vec<String> {
+    const SHOWN: [&str; 5] = [
+        "-brief link",
+        "-brief address",
+        "-4 route show table all",
+        "-6 route show table all",
+        "rule",
+    ];
+    let lines = SHOWN.iter().flat_map(|what| {
+        let output = Command::new("ip").args(what.split(' ')).output().expect("ip runs");
+        assert!(output.status.success(), "ip {what}");
+        String::from_utf8(output.stdout)
+            .expect("text")
+            .lines()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    });
+    lines.map(|line| line.split(" expires ").next().expect("a first part").to_owned()).collect()
 }

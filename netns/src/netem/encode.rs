@@ -1,4 +1,5 @@
-//! [`Options`] to bytes. Whatever is off is said to be off, since the kernel keeps what a change does not mention.
+//! [`Options`] to bytes. Whatever is off is said to be off, since the kernel keeps what a change
+//! does not mention.
 
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ pub enum EncodeError {
     },
     /// Two tables that do not fit into one message together.
     #[error(
-        "netem's delay and slot tables have {samples} samples together, and one message holds 32,000"
+        "netem's delay and slot tables have {samples} samples together; a message holds 32,000"
     )]
     TablesTogether {
         /// How many there were.
@@ -37,11 +38,12 @@ pub enum EncodeError {
     },
 }
 
-/// Samples of both tables together: an attribute is at most 65,535 bytes long, and the rest takes less than 1,500.
+/// Samples of both tables together: an attribute is at most 65,535 bytes long, and the rest takes
+/// less than 1,500.
 const LONGEST_TABLES_TOGETHER: usize = 32_000;
 
-/// What tables a queue discipline has been given, which the kernel neither forgets nor reports. Keep one beside each
-/// netem that is changed in place.
+/// What tables a queue discipline has been given, which the kernel neither forgets nor reports.
+/// Keep one beside each netem that is changed in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct History {
     delay: Held,
@@ -64,8 +66,8 @@ impl Options {
         self.encode_after(&mut History::default())
     }
 
-    /// For a netem that is to be changed in place. The kernel cannot be made to drop a table, so where one was sent
-    /// before and none is wanted now, an even one is sent in its stead.
+    /// For a netem that is to be changed in place. The kernel cannot be made to drop a table, so
+    /// where one was sent before and none is wanted now, an even one is sent in its stead.
     pub fn encode_after(&self, history: &mut History) -> Result<Encoded, EncodeError> {
         let (delay_table, delay) = self.delay_table(history.delay)?;
         let (slot_table, slot) = self.slot_table(history.slot)?;
@@ -188,7 +190,8 @@ fn even_instead_of(held: Held) -> (Option<Vec<i16>>, Held) {
     }
 }
 
-/// From −1 to almost 1 in units of 8192, half as long as allowed so that two of them fit into a message.
+/// From −1 to almost 1 in units of 8192, half as long as allowed so that two of them fit into a
+/// message.
 fn even_table() -> Vec<i16> {
     (-8192..8192).step_by(2).collect()
 }
@@ -212,7 +215,8 @@ fn add_table(attributes: &mut Attributes, kind: u16, table: Option<Vec<i16>>) {
 fn slot_structure(slot: Option<&Slot>, held: Held) -> Result<Vec<u8>, EncodeError> {
     let [min, max, delay, jitter] = match slot.map(|slot| &slot.spacing) {
         None => [Duration::ZERO; 4],
-        // Once it holds a table, the kernel draws from that alone; an even one has to be given the same bounds.
+        // Once it holds a table, the kernel draws from that alone; an even one has to be given the
+        // same bounds.
         Some(Spacing::Between { min, max }) if held == Held::Even => {
             [*min, *max, (*min + *max) / 2, max.saturating_sub(*min) / 2]
         }

@@ -1,4 +1,5 @@
-//! The numbers that the kernel gives to netem's attributes, and the sizes of their structures (`linux/pkt_sched.h`).
+//! The numbers that the kernel gives to netem's attributes, and the sizes of their structures
+//! (`linux/pkt_sched.h`).
 
 pub(super) const CORRELATION: u16 = 1;
 pub(super) const DELAY_TABLE: u16 = 2;
@@ -19,7 +20,8 @@ pub(super) const LOSS_FOUR_STATE: u16 = 1;
 /// Within [`LOSS`]: Gilbert-Elliott.
 pub(super) const LOSS_GILBERT_ELLIOTT: u16 = 2;
 
-/// Bytes of `struct tc_netem_qopt`, which comes before the attributes: latency, limit, loss, gap, duplicate, jitter.
+/// Bytes of `struct tc_netem_qopt`, which comes before the attributes: latency, limit, loss, gap,
+/// duplicate, jitter.
 pub(super) const FIXED_PART: usize = 24;
 /// The unit of the times in `struct tc_netem_qopt`.
 pub(super) const NANOSECONDS_PER_TICK: u64 = 64;

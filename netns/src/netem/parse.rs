@@ -30,8 +30,8 @@ pub enum ParseError {
 }
 
 impl Options {
-    /// Reads the bytes of `TCA_OPTIONS`. Attributes of later kernels are passed over. What tables the kernel holds is not
-    /// in them.
+    /// Reads the bytes of `TCA_OPTIONS`. Attributes of later kernels are passed over. What tables
+    /// the kernel holds is not in them.
     pub fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
         let cut_short = ParseError::CutShort(bytes.len());
         let (fixed, rest) = bytes.split_at_checked(layout::FIXED_PART).ok_or(cut_short)?;
@@ -101,7 +101,8 @@ impl Fields {
         Ok(())
     }
 
-    /// The structure holds all ones where the rate does not fit and comes in an attribute of its own.
+    /// The structure holds all ones where the rate does not fit and comes in an attribute of its
+    /// own.
     fn read_rate(&mut self, attribute: Attribute<'_>) -> Result<(), ParseError> {
         let [rate, packet_overhead, cell_size, cell_overhead] = attribute.words()?;
         self.rate = Rate {
@@ -165,7 +166,8 @@ impl Attribute<'_> {
         samples.iter().map(|bytes| i16::from_ne_bytes(*bytes)).collect()
     }
 
-    /// `struct tc_netem_slot`. By the kernel's own rule slots are off if the bounds and the jitter are all zero.
+    /// `struct tc_netem_slot`. By the kernel's own rule slots are off if the bounds and the jitter
+    /// are all zero.
     fn slot(self) -> Result<Option<Slot>, ParseError> {
         let (min, max) = (self.time(0)?, self.time(8)?);
         let (packets, bytes) = (self.count(16)?, self.count(20)?);

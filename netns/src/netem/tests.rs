@@ -143,16 +143,20 @@ fn whatever_tc_sends_is_sent_byte_for_byte() {
 #[test]
 fn what_is_off_is_said_to_be_off() {
     let golden = [
-        "00000000e803000000000000000000000000000000000000", // latency limit loss gap duplicate jitter
-        "10000100000000000000000000000000",                 // correlation
-        "0c0003000000000000000000",                         // reorder
-        "0c0004000000000000000000",                         // corrupt
-        "0800070000000000",                                 // ECN
-        "1400060000000000000000000000000000000000",         // rate
-        "0c0008000000000000000000",                         // rate, 64 bits
-        "0c000a000000000000000000",                         // latency, nanoseconds
-        "0c000b000000000000000000",                         // jitter, nanoseconds
-        "2c000c0000000000000000000000000000000000000000000000000000000000000000000000000000000000", // slot
+        // Latency, limit, loss, gap, duplicate, jitter.
+        "00000000e803000000000000000000000000000000000000",
+        "10000100000000000000000000000000",         // correlation
+        "0c0003000000000000000000",                 // reorder
+        "0c0004000000000000000000",                 // corrupt
+        "0800070000000000",                         // ECN
+        "1400060000000000000000000000000000000000", // rate
+        "0c0008000000000000000000",                 // rate, 64 bits
+        "0c000a000000000000000000",                 // latency, nanoseconds
+        "0c000b000000000000000000",                 // jitter, nanoseconds
+        // Slots: 40 bytes.
+        "2c000c00",
+        "0000000000000000000000000000000000000000",
+        "0000000000000000000000000000000000000000",
     ];
     let encoded = Options::default().encode().expect("encoded");
     assert_eq!(encoded.kind(), "netem");
