@@ -15,7 +15,8 @@ pub struct ClaimReport {
     pub claimed: f64,
     /// Infinite: lost. `None`: the sender did not run or sent nothing.
     pub measured: Option<f64>,
-    /// An amplification or a gap has one only over runs; without, it is judged as the exact count that it is.
+    /// An amplification or a gap has one only over runs; without, it is judged as the exact count
+    /// that it is.
     pub interval: Interval<f64>,
     pub verdict: Verdict,
 }

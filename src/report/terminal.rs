@@ -1,4 +1,5 @@
-//! The report as text: a table of the senders, what a reader must know of it, and measured beside claimed.
+//! The report as text: a table of the senders, what a reader must know of it, and measured beside
+//! claimed.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -26,8 +27,8 @@ const DEFAULT_WIDTH: usize = 120;
 const NARROWEST: usize = 40;
 
 impl Style {
-    /// Of standard output: as wide as the terminal or `COLUMNS` says; colours on a terminal without `NO_COLOR`
-    /// (https://no-color.org).
+    /// Of standard output: as wide as the terminal or `COLUMNS` says; colours on a terminal without
+    /// `NO_COLOR` (https://no-color.org).
     pub fn detect() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -199,7 +200,10 @@ fn footnotes(report: &Report, style: Style) -> String {
         .into_iter()
         .map(|(needed, quantile, messages)| {
             let (needed, messages) = (figures::count(needed), figures::count(messages));
-            format!("{MARK} too few samples: {quantile} needs {needed} messages for an upper bound, here are {messages}")
+            format!(
+                "{MARK} too few samples: {quantile} needs {needed} messages for an upper bound, \
+                 here are {messages}"
+            )
         })
         .collect();
     notes.extend(dependence(report));
@@ -297,8 +301,8 @@ fn fidelity_line(fidelity: &Fidelity) -> String {
         stalls => format!("{stalls} stalls of the host, up to {}", us(fidelity.longest_stall_us)),
     };
     format!(
-        "Fidelity (worst trial): packets left the link late by P50 {}, P99 {}, at most {}; messages were sent late \
-         by P99 {}, at most {}; {stalls}; {}",
+        "Fidelity (worst trial): packets left the link late by P50 {}, P99 {}, at most {}; \
+         messages were sent late by P99 {}, at most {}; {stalls}; {}",
         us(fidelity.lateness_p50_us),
         us(fidelity.lateness_p99_us),
         us(fidelity.lateness_max_us),

@@ -65,8 +65,8 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     names(canvas, &spots, &points, &plot, &taken);
     note(
         canvas,
-        "Lower and further left is better. Whiskers: 95 % interval. Hollow: too few samples to bound the P99 from \
-         above. The cost of the handshake is not in it.",
+        "Lower and further left is better. Whiskers: 95 % interval. Hollow: too few samples to \
+         bound the P99 from above. The cost of the handshake is not in it.",
     );
 }
 
@@ -129,7 +129,8 @@ fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot, tak
         leader(canvas, points[n], area, spots[n].look);
     }
     for (n, area) in found() {
-        // Paper behind the name, so that neither the grid nor the line of another name runs through it.
+        // Paper behind the name, so that neither the grid nor the line of another name runs through
+        // it.
         let paper = RGBColor(255, 255, 255).mix(0.8);
         canvas.rectangle((area.left, area.top), (area.right, area.bottom), paper);
         canvas.text(&texts[n], area.middle(), label(Align::Centre));

@@ -1,4 +1,5 @@
-//! What every chart has around it: title, what was run, grid, axis titles, legend and a line on how to read it.
+//! What every chart has around it: title, what was run, grid, axis titles, legend and a line on how
+//! to read it.
 
 use plotters::style::{Color, RGBColor};
 

@@ -65,16 +65,17 @@ fn how_to_read(data: &Data, axis: &Axis) -> &'static str {
     match (few, axis.is_log()) {
         (false, false) => "Whiskers: 95 % interval. A lost message counts as infinitely late.",
         (false, true) => {
-            "Whiskers: 95 % interval. A lost message counts as infinitely late. On this scale equal lengths are equal \
-             factors: compare the ends of the bars, not their lengths."
+            "Whiskers: 95 % interval. A lost message counts as infinitely late. On this scale \
+             equal lengths are equal factors: compare the ends of the bars, not their lengths."
         }
         (true, false) => {
-            "Whiskers: 95 % interval. Hatched and marked *: too few samples to bound the quantile from above. A lost \
-             message counts as infinitely late."
+            "Whiskers: 95 % interval. Hatched and marked *: too few samples to bound the quantile \
+             from above. A lost message counts as infinitely late."
         }
         (true, true) => {
-            "Whiskers: 95 % interval. Hatched and marked *: too few samples to bound the quantile from above. A lost \
-             message counts as infinitely late. Equal lengths are equal factors: compare the ends of the bars."
+            "Whiskers: 95 % interval. Hatched and marked *: too few samples to bound the quantile \
+             from above. A lost message counts as infinitely late. Equal lengths are equal \
+             factors: compare the ends of the bars."
         }
     }
 }
@@ -133,7 +134,8 @@ impl Bar<'_> {
         canvas.polyline(&outline, stroke);
     }
 
-    /// Returns where the whisker, or the bar, ends. A whisker without an upper end runs off to the right.
+    /// Returns where the whisker, or the bar, ends. A whisker without an upper end runs off to the
+    /// right.
     fn whisker(&self, canvas: &mut Canvas, figure: &Figure, end: f64) -> f64 {
         let (Some(low), Some(high)) = (figure.interval.low, figure.interval.high) else {
             return end;

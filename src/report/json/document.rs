@@ -108,7 +108,8 @@ pub struct Quantile {
     /// `null`: too few samples to bound it from this side.
     pub low: Option<LatencyValue>,
     pub high: Option<LatencyValue>,
-    /// Whether there are enough messages to bound it from above; if not, `value` is not to be trusted.
+    /// Whether there are enough messages to bound it from above; if not, `value` is not to be
+    /// trusted.
     pub enough_samples: bool,
     /// The fewest that are.
     pub samples_needed: u64,
