@@ -1,3 +1,6 @@
+use std::env;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
@@ -104,6 +107,63 @@ fn a_folder_that_cannot_be_made_is_named_and_leaves_nothing() {
     let folder = "ROOT/results/a/2026-09-21T14-13-20Z-b";
     assert_eq!(said, format!("cannot make the folder {folder}: Not a directory (os error 20)"));
     assert_eq!(files(root.path()), ["results"]);
+}
+
+const REFUSING: &str = "IMPAIRLAB_TEST_REFUSING_FOLDER";
+
+/// Runs [`a_folder_that_refuses`] under a program that takes a right away. `None` if this machine
+/// lacks it.
+fn in_a_refusing_folder(program: &[&str], folder: &Path) -> Option<String> {
+    let output = Command::new(program[0])
+        .args(&program[1..])
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", "report::results::tests::a_folder_that_refuses"])
+        .args(["--include-ignored", "--nocapture"])
+        .env(REFUSING, folder)
+        .output()
+        .ok()?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = printed.lines().find_map(|line| line.split_once("said: "));
+    if said.is_none() {
+        eprintln!("not tested: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    said.map(|(_, said)| said.replace(folder.to_str().unwrap(), "ROOT"))
+}
+
+#[test]
+#[ignore = "needs a folder that refuses: started by the tests below"]
+fn a_folder_that_refuses() {
+    let folder = PathBuf::from(env::var_os(REFUSING).unwrap());
+    let error = Results::create(&folder.join("results"), "a", time(), "b").unwrap_err();
+    println!("said: {error}");
+    assert!(!folder.join("results").exists());
+}
+
+#[test]
+fn a_full_disk_is_found_before_the_run() {
+    let root = tempfile::tempdir().unwrap();
+    // Room for folders, but not for a file.
+    let script = format!(
+        "mount -t tmpfs -o size=64k none {0} && head -c 64k /dev/zero > {0}/full; exec \"$@\"",
+        root.path().display()
+    );
+    let program = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];
+    if let Some(said) = in_a_refusing_folder(&program, root.path()) {
+        insta::assert_snapshot!(said);
+    }
+}
+
+#[test]
+fn a_folder_without_permission_is_found_before_the_run() {
+    let root = tempfile::tempdir().unwrap();
+    fs::set_permissions(root.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let as_root = nix::unistd::Uid::effective().is_root();
+    // Root may write anywhere, so it becomes nobody.
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let program = if as_root { &nobody[..] } else { &["env"] };
+    if let Some(said) = in_a_refusing_folder(program, root.path()) {
+        insta::assert_snapshot!(said);
+    }
 }
 
 #[test]
