@@ -28,7 +28,7 @@ const NARROWEST: usize = 40;
 
 impl Style {
     /// Of standard output: as wide as the terminal or `COLUMNS` says; colours on a terminal without
-    /// `NO_COLOR` (https://no-color.org).
+    /// `NO_COLOR` (<https://no-color.org>).
     pub fn detect() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
