@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::recording::Summary;
 use crate::scenario::plan::Claim;
-use crate::statistics::{Interval, Latency, Quantile, Verdict, judge};
+use crate::statistics::{FEWEST_RUNS, Interval, Latency, Quantile, Verdict, judge};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimReport {
@@ -19,6 +19,9 @@ pub struct ClaimReport {
     /// that it is.
     pub interval: Interval<f64>,
     pub verdict: Verdict,
+    /// An outage made the messages depend on one another and there are too few runs to resample: interval
+    /// and verdict are of these runs only.
+    pub of_these_runs_only: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +43,8 @@ impl fmt::Display for ClaimedFigure {
 
 /// One row for each figure that the claim names. `measured` is `None` if the sender did not run.
 pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimReport> {
+    let dependent =
+        measured.is_some_and(|summary| !summary.outages.is_empty() && summary.runs < FEWEST_RUNS);
     claimed(claim)
         .into_iter()
         .map(|(figure, claimed)| {
@@ -57,6 +62,7 @@ pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimRepor
                 measured: value,
                 interval,
                 verdict: judge(claimed, value, judged_on),
+                of_these_runs_only: dependent && matches!(figure, ClaimedFigure::Quantile(_)),
             }
         })
         .collect()

@@ -198,6 +198,7 @@ impl<'a> From<&'a ClaimReport> for Claim<'a> {
             low: finite(claim.interval.low),
             high: finite(claim.interval.high),
             verdict,
+            of_these_runs_only: claim.of_these_runs_only,
             difference: finite(difference),
         }
     }

@@ -64,6 +64,14 @@ pub fn note(canvas: &mut Canvas, text: &str) {
     }
 }
 
+/// What the whiskers of a chart are, as a sentence.
+pub fn whiskers(data: &Data) -> &'static str {
+    match terminal::dependence(data.report) {
+        Some(_) => "Whiskers: 95 % interval, of these runs only; it may not hold for others.",
+        None => "Whiskers: 95 % interval.",
+    }
+}
+
 /// Grid lines and labels of an axis from left to right, under the plot.
 pub fn axis_below(
     canvas: &mut Canvas,
