@@ -1,4 +1,5 @@
-//! `report`: the table, the summary and the charts of an earlier run, made again from its recordings alone.
+//! `report`: the table, the summary and the charts of an earlier run, made again from its
+//! recordings alone.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,9 +1,13 @@
-//! Messages as three columns of differences instead of one object each: a tenth of the size, and still JSON.
+//! Messages as three columns of differences instead of one object each: a tenth of the size, and
+//! still JSON.
 //!
 //! ```json
-//! {"scheduled_after_previous": [0, 20000000], "sent_after_scheduled": [0, null], "latency": [41327113, null]}
+//! {"scheduled_after_previous": [0, 20000000],
+//!  "sent_after_scheduled": [0, null],
+//!  "latency": [41327113, null]}
 //! ```
-//! All in nanoseconds. `null` in the second column: refused; in the third: lost. For use with `#[serde(with)]`.
+//! All in nanoseconds. `null` in the second column: refused; in the third: lost. For use with
+//! `#[serde(with)]`.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,5 +1,5 @@
-//! Files that are whole or not there: written beside their place, synced, then renamed over it. Knows nothing of what
-//! is in them.
+//! Files that are whole or not there: written beside their place, synced, then renamed over it.
+//! Knows nothing of what is in them.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,7 +15,8 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-/// Puts `bytes` at `path`, over what was there. After an error the old file, if any, is still there and nothing else.
+/// Puts `bytes` at `path`, over what was there. After an error the old file, if any, is still there
+/// and nothing else.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     write_atomically_with(path, |out| out.write_all(bytes))
 }
@@ -36,7 +37,8 @@ pub fn write_atomically_with(
         })
 }
 
-/// What the user can do about an error of the file system, as the end of a message; empty if there is nothing to say.
+/// What the user can do about an error of the file system, as the end of a message; empty if there
+/// is nothing to say.
 pub fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -49,8 +51,8 @@ pub fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// In the same folder, so that the rename stays on one file system; with the process id, so that two programs writing
-/// the same file do not write into one another.
+/// In the same folder, so that the rename stays on one file system; with the process id, so that
+/// two programs writing the same file do not write into one another.
 fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

@@ -1,5 +1,5 @@
-//! A recording as one JSON file: one line, its version first, messages in columns. Equal recordings give equal bytes,
-//! and a recording of another version is refused rather than misread.
+//! A recording as one JSON file: one line, its version first, messages in columns. Equal recordings
+//! give equal bytes, and a recording of another version is refused rather than misread.
 
 use std::fs::File;
 use std::io::{self, Read};

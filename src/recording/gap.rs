@@ -2,8 +2,9 @@
 
 use super::{Gap, Messages, Recording};
 
-/// Open loop: something was due all the time, so the time before the first delivery and after the last one counts,
-/// from the start of the workload to its end (or to where it was interrupted). With nothing delivered it is all of it.
+/// Open loop: something was due all the time, so the time before the first delivery and after the
+/// last one counts, from the start of the workload to its end (or to where it was interrupted).
+/// With nothing delivered it is all of it.
 pub fn longest_gap(recording: &Recording) -> Gap {
     match &recording.messages {
         Messages::Histogram(histogram) => histogram.longest_gap,

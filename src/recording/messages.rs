@@ -55,8 +55,8 @@ impl Messages {
         }
     }
 
-    /// Those scheduled in a stretch of time. Of a histogram: its slices that lie wholly within, each with its worst
-    /// latency and its counts, and nothing else.
+    /// Those scheduled in a stretch of time. Of a histogram: its slices that lie wholly within,
+    /// each with its worst latency and its counts, and nothing else.
     pub fn scheduled_within(&self, from: Duration, until: Duration) -> Messages {
         let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let (from, until) = (nanos(from), nanos(until));

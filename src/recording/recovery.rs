@@ -1,12 +1,13 @@
 //! How long after an outage a sender is back to what it was.
 //!
-//! A **window** is the messages scheduled in one stretch of time: one second, or the time of twenty messages where
-//! that is longer. One begins at each message; those of a histogram are its slices, one beginning where the last ends.
-//! The **level before** is the highest P99 of the windows that lie wholly within ten window lengths before the
-//! outage (the highest, because the P99 of one short window is close to its maximum and scatters). The sender **has
-//! recovered** at the begin of the first window after the outage whose P99 is at most a tenth above that level: from
-//! then on, what is sent arrives as it did before. The recovery time runs from the end of the outage to there, with
-//! the resolution of one message (of one slice in a histogram).
+//! A **window** is the messages scheduled in one stretch of time: one second, or the time of twenty
+//! messages where that is longer. One begins at each message; those of a histogram are its slices,
+//! one beginning where the last ends. The **level before** is the highest P99 of the windows that
+//! lie wholly within ten window lengths before the outage (the highest, because the P99 of one
+//! short window is close to its maximum and scatters). The sender **has recovered** at the begin of
+//! the first window after the outage whose P99 is at most a tenth above that level: from then on,
+//! what is sent arrives as it did before. The recovery time runs from the end of the outage to
+//! there, with the resolution of one message (of one slice in a histogram).
 
 use std::time::Duration;
 
@@ -26,8 +27,8 @@ pub enum Recovery {
     After(Duration),
     /// Not before the end of the workload.
     Never,
-    /// There is no level to come back to: the outage began too early, the workload ended with it, or the level was
-    /// "lost" (more than 1 % of the messages were lost before it too).
+    /// There is no level to come back to: the outage began too early, the workload ended with it,
+    /// or the level was "lost" (more than 1 % of the messages were lost before it too).
     Unknown,
 }
 
@@ -84,7 +85,8 @@ impl Sliding<'_> {
     fn within(&self, from: u64, until: u64) -> impl Iterator<Item = Level> {
         let first = self.place(from);
         let last = self.messages.last().map_or(0, |message| message.scheduled);
-        // The messages of a window are due before its end, so one interval of them reaches past the last.
+        // The messages of a window are due before its end, so one interval of them reaches past the
+        // last.
         let until = until.min(last.saturating_add(self.interval()));
         let begins = self.messages[first..].iter().map(|message| message.scheduled);
         begins
@@ -121,7 +123,8 @@ fn slices(windows: &[Window], from: u64, until: u64) -> impl Iterator<Item = Lev
         .map(|window| (window.from, slice_p99(window)))
 }
 
-/// A slice's own P99 is of what was delivered; with more than 1 % lost, the P99 of all is among the lost.
+/// A slice's own P99 is of what was delivered; with more than 1 % lost, the P99 of all is among the
+/// lost.
 fn slice_p99(window: &Window) -> Latency {
     let lost_too_many = window.delivered < Quantile::P99.rank(window.scheduled);
     if lost_too_many { Latency::LOST } else { Latency::from_nanos(window.p99) }
@@ -140,7 +143,8 @@ mod tests {
     const OUTAGE: Outage =
         Outage { path: PathId(0), from: Duration::from_secs(20), until: Duration::from_secs(25) };
 
-    /// 50 messages per second for 60 s, each with the latency in milliseconds that a function of its time gives.
+    /// 50 messages per second for 60 s, each with the latency in milliseconds that a function of
+    /// its time gives.
     fn messages(latency_ms: impl Fn(f64) -> Option<f64>) -> Vec<Message> {
         (0..3000u64)
             .map(|id| {

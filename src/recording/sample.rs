@@ -1,5 +1,5 @@
-//! Made-up recordings for tests, close to what real senders do: six of them through one outage of the first path.
-//! From a seed, so that every snapshot of them stays as it is.
+//! Made-up recordings for tests, close to what real senders do: six of them through one outage of
+//! the first path. From a seed, so that every snapshot of them stays as it is.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! The figures of a sender, from its recordings alone: of one trial, or pooled over the repetitions. Knows nothing of
-//! how they are shown.
+//! The figures of a sender, from its recordings alone: of one trial, or pooled over the
+//! repetitions. Knows nothing of how they are shown.
 //!
-//! Every message of a recording counts. One that was not delivered is infinitely late, whether the network lost it or
-//! the sender refused it, and so sits at the top of the distribution.
+//! Every message of a recording counts. One that was not delivered is infinitely late, whether the
+//! network lost it or the sender refused it, and so sits at the top of the distribution.
 
 use crate::protocol::Delivery;
 use crate::statistics::{
@@ -167,8 +167,8 @@ fn figure(
     Figure { quantile, value: latencies.quantile(quantile), interval, enough }
 }
 
-/// The quantile of the runs, each as often as it was drawn, found by halving among all latencies that occur: no pooled
-/// distribution has to be built for each resample.
+/// The quantile of the runs, each as often as it was drawn, found by halving among all latencies
+/// that occur: no pooled distribution has to be built for each resample.
 fn drawn_quantile(
     latencies: &Distribution,
     runs: &[Distribution],

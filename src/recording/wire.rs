@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::{Recording, WireCount};
 
-/// Bytes of IP packets ÷ payload bytes of distinct messages, all three over the same payload, so that up + down =
-/// total. The payload is that of every message the sender accepted, delivered or not; in an echo it is request and
-/// response together. The handshake is not in it.
+/// Bytes of IP packets ÷ payload bytes of distinct messages, all three over the same payload, so
+/// that up + down = total. The payload is that of every message the sender accepted, delivered or
+/// not; in an echo it is request and response together. The handshake is not in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Amplification {
     pub up: f64,

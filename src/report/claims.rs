@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::recording::Summary;
 use crate::scenario::plan::Claim;
-use crate::statistics::{Interval, Latency, Quantile, Verdict, judge};
+use crate::statistics::{FEWEST_RUNS, Interval, Latency, Quantile, Verdict, judge};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimReport {
@@ -15,9 +15,13 @@ pub struct ClaimReport {
     pub claimed: f64,
     /// Infinite: lost. `None`: the sender did not run or sent nothing.
     pub measured: Option<f64>,
-    /// An amplification or a gap has one only over runs; without, it is judged as the exact count that it is.
+    /// An amplification or a gap has one only over runs; without, it is judged as the exact count
+    /// that it is.
     pub interval: Interval<f64>,
     pub verdict: Verdict,
+    /// An outage made the messages depend on one another and there are too few runs to resample: interval
+    /// and verdict are of these runs only.
+    pub of_these_runs_only: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +43,8 @@ impl fmt::Display for ClaimedFigure {
 
 /// One row for each figure that the claim names. `measured` is `None` if the sender did not run.
 pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimReport> {
+    let dependent =
+        measured.is_some_and(|summary| !summary.outages.is_empty() && summary.runs < FEWEST_RUNS);
     claimed(claim)
         .into_iter()
         .map(|(figure, claimed)| {
@@ -56,6 +62,7 @@ pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimRepor
                 measured: value,
                 interval,
                 verdict: judge(claimed, value, judged_on),
+                of_these_runs_only: dependent && matches!(figure, ClaimedFigure::Quantile(_)),
             }
         })
         .collect()

@@ -6,9 +6,10 @@ use csv::Writer;
 
 use crate::recording::{Message, Messages, Recording};
 
-/// `run` counts from 0 as in the recordings, `message` from 0 in the order scheduled. Times are milliseconds since the
-/// start of the workload, exact to the nanosecond. `sent_ms` is empty where the sender refused the message, and
-/// `delivered_ms` and `latency_ms` where it was lost. Trials that keep a histogram have no lines.
+/// `run` counts from 0 as in the recordings, `message` from 0 in the order scheduled. Times are
+/// milliseconds since the start of the workload, exact to the nanosecond. `sent_ms` is empty where
+/// the sender refused the message, and `delivered_ms` and `latency_ms` where it was lost. Trials
+/// that keep a histogram have no lines.
 const HEADER: [&str; 7] =
     ["sender", "run", "message", "scheduled_ms", "sent_ms", "delivered_ms", "latency_ms"];
 

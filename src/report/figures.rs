@@ -1,4 +1,5 @@
-//! How a figure is written wherever a person reads it: one way for the table, the charts and the footnotes.
+//! How a figure is written wherever a person reads it: one way for the table, the charts and the
+//! footnotes.
 
 use std::time::Duration;
 
@@ -113,13 +114,17 @@ mod tests {
         let written =
             [0.0, 0.0421, 0.9996, 1.5, 41.327, 99.96, 250.0, 999.4, 999.6, 4412.0, 61_000.0]
                 .map(milliseconds);
-        insta::assert_snapshot!(written.join(" | "), @"0.00 ms | 42.1 µs | 1.00 ms | 1.50 ms | 41.3 ms | 100 ms | 250 ms | 999 ms | 1.00 s | 4.41 s | 61.0 s");
+        let expected = [
+            "0.00 ms", "42.1 µs", "1.00 ms", "1.50 ms", "41.3 ms", "100 ms", "250 ms", "999 ms",
+            "1.00 s", "4.41 s", "61.0 s",
+        ];
+        assert_eq!(written, expected);
     }
 
     #[test]
     fn a_share_that_is_not_zero_does_not_read_zero() {
         let written = [0.0, 0.00001, 0.00034, 0.00996, 0.02, 1.0].map(share);
-        insta::assert_snapshot!(written.join(" | "), @"0 % | < 0.01 % | 0.03 % | 1.0 % | 2.0 % | 100.0 %");
+        assert_eq!(written, ["0 %", "< 0.01 %", "0.03 %", "1.0 %", "2.0 %", "100.0 %"]);
     }
 
     #[test]

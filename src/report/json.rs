@@ -1,8 +1,9 @@
-//! The summary for scripts: `summary.json`, and what `--json` prints. One version number; a field is added without
-//! raising it, and renamed or removed only with.
+//! The summary for scripts: `summary.json`, and what `--json` prints. One version number; a field
+//! is added without raising it, and renamed or removed only with.
 //!
-//! Units are in the names. A latency is an object `{"ms": 41.3, "lost": false}`; `ms` is `null` exactly where `lost`
-//! is true, so that a message that never arrived is not taken for a missing figure, which is `null` as a whole.
+//! Units are in the names. A latency is an object `{"ms": 41.3, "lost": false}`; `ms` is `null`
+//! exactly where `lost` is true, so that a message that never arrived is not taken for a missing
+//! figure, which is `null` as a whole.
 
 mod document;
 
@@ -197,6 +198,7 @@ impl<'a> From<&'a ClaimReport> for Claim<'a> {
             low: finite(claim.interval.low),
             high: finite(claim.interval.high),
             verdict,
+            of_these_runs_only: claim.of_these_runs_only,
             difference: finite(difference),
         }
     }

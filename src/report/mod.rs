@@ -1,5 +1,5 @@
-//! What a reader gets to see of a run: a table in the terminal, charts, JSON and CSV, in a folder that everything can
-//! be drawn again from. Sees recordings and the plan, and never an engine.
+//! What a reader gets to see of a run: a table in the terminal, charts, JSON and CSV, in a folder
+//! that everything can be drawn again from. Sees recordings and the plan, and never an engine.
 
 pub mod agreement;
 pub mod chart;

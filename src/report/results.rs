@@ -1,5 +1,5 @@
-//! The folder of one run: what was asked, on what it ran, what was measured and what came of it. Everything in it but
-//! the recordings and the plan can be made again from those two.
+//! The folder of one run: what was asked, on what it ran, what was measured and what came of it.
+//! Everything in it but the recordings and the plan can be made again from those two.
 //!
 //! ```text
 //! results/<scenario>/<UTC time>-<id>/
@@ -77,8 +77,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// Makes the folder and shows that it can be written, so that a run does not measure for minutes and then fail.
-    /// After an error nothing is left of it.
+    /// Makes the folder and shows that it can be written, so that a run does not measure for
+    /// minutes and then fail. After an error nothing is left of it.
     pub fn create(
         root: &Path,
         scenario: &str,
@@ -193,8 +193,8 @@ impl Results {
     }
 }
 
-/// Letters, digits, dashes, dots and underscores as they are, anything else as `%` and its code: two senders never
-/// share a file, and no name leaves the folder.
+/// Letters, digits, dashes, dots and underscores as they are, anything else as `%` and its code:
+/// two senders never share a file, and no name leaves the folder.
 fn file_name(sender: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let escaped = |c: char| if plain(c) { c.to_string() } else { format!("%{:x}", u32::from(c)) };

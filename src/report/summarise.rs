@@ -1,5 +1,5 @@
-//! From a plan and its recordings to everything the outputs show. Pure: the same recordings give the same report,
-//! whether they were just made or read back years later.
+//! From a plan and its recordings to everything the outputs show. Pure: the same recordings give
+//! the same report, whether they were just made or read back years later.
 
 use std::fmt;
 use std::time::Duration;

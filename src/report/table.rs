@@ -1,4 +1,5 @@
-//! Columns of text that line up, in as many blocks as the width asks for. Knows nothing of what the cells mean.
+//! Columns of text that line up, in as many blocks as the width asks for. Knows nothing of what the
+//! cells mean.
 
 use std::iter;
 
@@ -37,7 +38,8 @@ impl Cell {
     }
 }
 
-/// The first column names the row: it is on the left and repeated in each block. The others are on the right.
+/// The first column names the row: it is on the left and repeated in each block. The others are on
+/// the right.
 #[derive(Debug)]
 pub struct Table {
     headings: Vec<&'static str>,

@@ -1,4 +1,5 @@
-//! The report as text: a table of the senders, what a reader must know of it, and measured beside claimed.
+//! The report as text: a table of the senders, what a reader must know of it, and measured beside
+//! claimed.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -26,8 +27,8 @@ const DEFAULT_WIDTH: usize = 120;
 const NARROWEST: usize = 40;
 
 impl Style {
-    /// Of standard output: as wide as the terminal or `COLUMNS` says; colours on a terminal without `NO_COLOR`
-    /// (https://no-color.org).
+    /// Of standard output: as wide as the terminal or `COLUMNS` says; colours on a terminal without
+    /// `NO_COLOR` (<https://no-color.org>).
     pub fn detect() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -159,6 +160,8 @@ fn row(sender: &SenderReport, deadline: Duration) -> Vec<Cell> {
 
 /// The mark for a quantile with too few samples behind it.
 const MARK: &str = "*";
+/// The mark for a verdict on messages that an outage made depend on one another.
+const THESE_RUNS: &str = " †";
 
 fn quantile(figure: &Figure, deadline: Duration) -> Cell {
     let Some(value) = figure.value else { return Cell::new(figures::NONE) };
@@ -199,7 +202,10 @@ fn footnotes(report: &Report, style: Style) -> String {
         .into_iter()
         .map(|(needed, quantile, messages)| {
             let (needed, messages) = (figures::count(needed), figures::count(messages));
-            format!("{MARK} too few samples: {quantile} needs {needed} messages for an upper bound, here are {messages}")
+            format!(
+                "{MARK} too few samples: {quantile} needs {needed} messages for an upper bound, \
+                 here are {messages}"
+            )
         })
         .collect();
     notes.extend(dependence(report));
@@ -210,12 +216,12 @@ fn footnotes(report: &Report, style: Style) -> String {
 }
 
 /// An outage makes the messages of a run depend on one another, so the run is the unit.
-fn dependence(report: &Report) -> Option<String> {
+pub(super) fn dependence(report: &Report) -> Option<String> {
     let runs = runs(report);
     (!report.outages.is_empty() && (1..FEWEST_RUNS).contains(&runs)).then(|| {
         format!(
-            "intervals hold for {} only: an outage makes messages depend on one another; \
-             --repeat {FEWEST_RUNS} or more gives intervals over runs",
+            "† intervals and verdicts are of {} only and may not hold for others: an outage makes \
+             messages depend on one another; --repeat {FEWEST_RUNS} or more resamples runs",
             if runs == 1 { "this run" } else { "these runs" }
         )
     })
@@ -264,21 +270,29 @@ fn claim_row(claim: &ClaimReport, source: usize) -> Vec<Cell> {
         Cell::new(write(claim.claimed)),
         Cell::new(claim.measured.map_or_else(|| figures::NONE.to_owned(), write)),
         Cell::new(figures::interval(&claim.interval, write)),
-        verdict(claim.verdict),
+        verdict(claim),
         Cell::toned(format!("[{source}]"), Tone::Faint),
     ]
 }
 
-fn verdict(verdict: Verdict) -> Cell {
+fn verdict(claim: &ClaimReport) -> Cell {
+    // Too few samples is no judgement that could be too sure of itself.
+    let judged = matches!(claim.verdict, Verdict::Agrees | Verdict::Differs(_));
+    let mark = if claim.of_these_runs_only && judged { THESE_RUNS } else { "" };
+    let (text, tone) = verdict_text(claim.verdict);
+    Cell::toned(text + mark, tone)
+}
+
+fn verdict_text(verdict: Verdict) -> (String, Tone) {
     match verdict {
-        Verdict::Agrees => Cell::toned("agrees", Tone::Good),
-        Verdict::Differs(by) if by.is_infinite() => Cell::toned("differs: lost", Tone::Bad),
+        Verdict::Agrees => ("agrees".to_owned(), Tone::Good),
+        Verdict::Differs(by) if by.is_infinite() => ("differs: lost".to_owned(), Tone::Bad),
         Verdict::Differs(by) if by >= 1.0 => {
-            Cell::toned(format!("{:.1} times the claim", 1.0 + by), Tone::Bad)
+            (format!("{:.1} times the claim", 1.0 + by), Tone::Bad)
         }
-        Verdict::Differs(by) => Cell::toned(format!("differs by {:+.0} %", by * 100.0), Tone::Bad),
-        Verdict::TooFewSamples => Cell::new("too few samples"),
-        Verdict::NotMeasured => Cell::new("not measured"),
+        Verdict::Differs(by) => (format!("differs by {:+.0} %", by * 100.0), Tone::Bad),
+        Verdict::TooFewSamples => ("too few samples".to_owned(), Tone::Plain),
+        Verdict::NotMeasured => ("not measured".to_owned(), Tone::Plain),
     }
 }
 
@@ -297,8 +311,8 @@ fn fidelity_line(fidelity: &Fidelity) -> String {
         stalls => format!("{stalls} stalls of the host, up to {}", us(fidelity.longest_stall_us)),
     };
     format!(
-        "Fidelity (worst trial): packets left the link late by P50 {}, P99 {}, at most {}; messages were sent late \
-         by P99 {}, at most {}; {stalls}; {}",
+        "Fidelity (worst trial): packets left the link late by P50 {}, P99 {}, at most {}; \
+         messages were sent late by P99 {}, at most {}; {stalls}; {}",
         us(fidelity.lateness_p50_us),
         us(fidelity.lateness_p99_us),
         us(fidelity.lateness_max_us),

@@ -1,5 +1,5 @@
-//! The interval of any figure over runs, by resampling whole runs: the only unit that is independent when an outage
-//! or a queue makes the messages of a run depend on one another.
+//! The interval of any figure over runs, by resampling whole runs: the only unit that is
+//! independent when an outage or a queue makes the messages of a run depend on one another.
 
 use std::cmp::Ordering;
 
@@ -10,14 +10,16 @@ use super::{CONFIDENCE, Interval};
 /// With fewer runs there are too few different resamples for an interval.
 pub const FEWEST_RUNS: usize = 5;
 
-/// At most this many resamples, and fewer (but never below [`FEWEST_RESAMPLES`]) where there are many runs.
+/// At most this many resamples, and fewer (but never below [`FEWEST_RESAMPLES`]) where there are
+/// many runs.
 const MOST_RESAMPLES: usize = 2000;
 const FEWEST_RESAMPLES: usize = 400;
 /// Runs × resamples aimed at, so that a thousand runs take no longer than a hundred.
 const EFFORT: usize = 100_000;
 
-/// `statistic` sees how often each run was drawn. The percentile interval is widened as Hesterberg advises ("What
-/// Teachers Should Know About the Bootstrap", 2015, section 4): plain, it is too narrow with few runs.
+/// `statistic` sees how often each run was drawn. The percentile interval is widened as Hesterberg
+/// advises ("What Teachers Should Know About the Bootstrap", 2015, section 4): plain, it is too
+/// narrow with few runs.
 pub fn over_runs<T: PartialOrd + Copy>(
     runs: usize,
     seed: u64,
@@ -47,7 +49,8 @@ fn draw(drawn: &mut [u64], random: &mut SplitMix) {
     }
 }
 
-/// The share to cut on each side: what Student's t with n − 1 degrees and the factor √(n / (n − 1)) make of 2.5 %.
+/// The share to cut on each side: what Student's t with n − 1 degrees and the factor √(n / (n − 1))
+/// make of 2.5 %.
 fn missed_each_side(runs: usize) -> f64 {
     let runs = runs as f64;
     let student = StudentsT::new(0.0, 1.0, runs - 1.0).expect("at least one degree of freedom");
@@ -88,7 +91,8 @@ mod tests {
     use super::*;
     use crate::statistics::{Distribution, Latency, Quantile};
 
-    /// The mean of twelve uniforms, shifted and scaled to mean 0 and variance 1: normal enough for coverage.
+    /// The mean of twelve uniforms, shifted and scaled to mean 0 and variance 1: normal enough for
+    /// coverage.
     fn normal(random: &mut SplitMix) -> f64 {
         (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
     }
@@ -134,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Each run has an offset of its own, so its messages depend on one another: order statistics over all messages
-    /// are then far too sure of themselves, and runs are the unit that is not.
+    /// Each run has an offset of its own, so its messages depend on one another: order statistics
+    /// over all messages are then far too sure of themselves, and runs are the unit that is not.
     #[test]
     fn dependent_messages_are_covered_by_runs_and_not_by_pooled_ranks() {
         let mut random = SplitMix::new(5);

@@ -1,5 +1,5 @@
-//! Every latency of a trial, or of several, sorted once: what quantiles, intervals and curves are read from. Holds
-//! single samples and the buckets of a histogram alike.
+//! Every latency of a trial, or of several, sorted once: what quantiles, intervals and curves are
+//! read from. Holds single samples and the buckets of a histogram alike.
 
 use super::{Latency, Quantile};
 
@@ -65,7 +65,8 @@ impl Distribution {
         self.steps.get(place).map(|step| step.latency)
     }
 
-    /// The lowest latency that occurs and for which a condition holds, which must stay true once it is; lost if none.
+    /// The lowest latency that occurs and for which a condition holds, which must stay true once it
+    /// is; lost if none.
     pub fn first_where(&self, holds: impl Fn(Latency) -> bool) -> Latency {
         let place = self.steps.partition_point(|step| !holds(step.latency));
         self.steps.get(place).map_or(Latency::LOST, |step| step.latency)

@@ -1,4 +1,5 @@
-//! A latency that can be infinite, because a message that never arrives is not a missing value but the worst one.
+//! A latency that can be infinite, because a message that never arrives is not a missing value but
+//! the worst one.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! Quantiles, how far they can be trusted, and whether a measurement agrees with what somebody claimed. Pure: knows
-//! nothing of recordings, files or clocks, and its only randomness is a seed that is passed in.
+//! Quantiles, how far they can be trusted, and whether a measurement agrees with what somebody
+//! claimed. Pure: knows nothing of recordings, files or clocks, and its only randomness is a seed
+//! that is passed in.
 
 mod bootstrap;
 mod distribution;

@@ -1,4 +1,5 @@
-//! Which order statistic a quantile is, and how many samples it takes before it can be bounded from above.
+//! Which order statistic a quantile is, and how many samples it takes before it can be bounded from
+//! above.
 
 use std::fmt;
 
@@ -24,17 +25,20 @@ impl Quantile {
         self.0
     }
 
-    /// The rank, from 1, of the sample that is this quantile: ⌈q·n⌉, the smallest sample that at least a share q of
-    /// all samples does not exceed (the inverse of the empirical distribution; no interpolation, so that a figure is
-    /// always a latency that was measured). Zero if there are no samples.
+    /// The rank, from 1, of the sample that is this quantile: ⌈q·n⌉, the smallest sample that at
+    /// least a share q of all samples does not exceed (the inverse of the empirical distribution;
+    /// no interpolation, so that a figure is always a latency that was measured). Zero if there are
+    /// no samples.
     pub fn rank(self, samples: u64) -> u64 {
-        // q·n is meant exactly, and 0.99 is not: the allowance is far below one rank and above its rounding error.
+        // q·n is meant exactly, and 0.99 is not: the allowance is far below one rank and above its
+        // rounding error.
         let rank = (self.0 * samples as f64 - 1e-9 * samples.max(1) as f64).ceil() as u64;
         rank.max(1).min(samples)
     }
 
-    /// The fewest independent samples with an upper bound: with fewer, even the largest lies below the quantile too
-    /// often (q^n must be at most half of what the interval may miss). 368 for P99, 3,688 for P999.
+    /// The fewest independent samples with an upper bound: with fewer, even the largest lies below
+    /// the quantile too often (q^n must be at most half of what the interval may miss). 368 for
+    /// P99, 3,688 for P999.
     pub fn samples_needed(self) -> u64 {
         let missed = (1.0 - CONFIDENCE) / 2.0;
         (missed.ln() / self.0.ln()).ceil() as u64

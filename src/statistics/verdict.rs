@@ -1,4 +1,5 @@
-//! Whether a measurement agrees with what somebody claimed, judged on its interval and never on the bare figure.
+//! Whether a measurement agrees with what somebody claimed, judged on its interval and never on the
+//! bare figure.
 
 use super::Interval;
 
@@ -9,7 +10,8 @@ pub const TOLERANCE: f64 = 0.05;
 pub enum Verdict {
     /// The interval meets the claim ± [`TOLERANCE`].
     Agrees,
-    /// The whole interval lies on one side of it; measured ÷ claimed − 1 (infinite if messages were lost).
+    /// The whole interval lies on one side of it; measured ÷ claimed − 1 (infinite if messages were
+    /// lost).
     Differs(f64),
     /// Nothing contradicts the claim, and nothing bounds the figure.
     TooFewSamples,
@@ -17,7 +19,8 @@ pub enum Verdict {
     NotMeasured,
 }
 
-/// All in one unit; lost is infinite. Without an upper bound a claim can be refuted from below, but never confirmed.
+/// All in one unit; lost is infinite. Without an upper bound a claim can be refuted from below, but
+/// never confirmed.
 pub fn judge(claimed: f64, measured: Option<f64>, interval: Interval<f64>) -> Verdict {
     let Some(measured) = measured else { return Verdict::NotMeasured };
     let above = interval.low.is_some_and(|low| low > claimed * (1.0 + TOLERANCE));

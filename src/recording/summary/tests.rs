@@ -25,7 +25,8 @@ fn seconds(latency: Option<Latency>) -> f64 {
     latency.unwrap().as_duration().unwrap().as_secs_f64()
 }
 
-/// D = 5 s in T = 60 s: quantile q is D − (1 − q)·T, plus the delay (one interval of 20 ms less at most).
+/// D = 5 s in T = 60 s: quantile q is D − (1 − q)·T, plus the delay (one interval of 20 ms less at
+/// most).
 #[test]
 fn one_outage_on_a_reliable_path_gives_the_closed_form() {
     let delay = 40_000_000;

@@ -46,8 +46,8 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     canvas.line((plot.left, plot.top), (plot.left, plot.bottom), thin(INK));
     note(
         canvas,
-        "Strong: up, vehicle to cloud. Pale: down. IP headers count, Ethernet's do not. Payload: that of each message \
-         once, however often it was sent. The handshake is not in it.",
+        "Strong: up, vehicle to cloud. Pale: down. IP headers count, Ethernet's do not. Payload: \
+         that of each message once, however often it was sent. The handshake is not in it.",
     );
 }
 

@@ -31,8 +31,8 @@ enum Scale {
 const LINEAR_UP_TO: f64 = 12.0;
 
 impl Axis {
-    /// Of latencies in milliseconds: linear from zero where that shows them all, else logarithmic. `values` may hold
-    /// infinities, which are left out.
+    /// Of latencies in milliseconds: linear from zero where that shows them all, else logarithmic.
+    /// `values` may hold infinities, which are left out.
     pub fn of_latencies(values: impl Iterator<Item = f64>, span: Span) -> Self {
         let (low, high) = extremes(values).unwrap_or((1.0, 100.0));
         if high / low > LINEAR_UP_TO {

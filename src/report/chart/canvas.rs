@@ -1,5 +1,5 @@
-//! A sheet to draw on that becomes SVG or PNG. Every shape goes through here once, so that both look the same; what is
-//! a line of a chart and what is its label is not known here.
+//! A sheet to draw on that becomes SVG or PNG. Every shape goes through here once, so that both
+//! look the same; what is a line of a chart and what is its label is not known here.
 
 use std::error::Error;
 use std::sync::Once;
@@ -12,12 +12,13 @@ use plotters::style::{
 };
 use plotters_backend::BackendCoord;
 
-/// Pixels of the PNG to one of the chart's: sharp on a screen with dense pixels, and half a pixel precise in SVG.
+/// Pixels of the PNG to one of the chart's: sharp on a screen with dense pixels, and half a pixel
+/// precise in SVG.
 pub const SCALE: f64 = 2.0;
 pub const WIDTH: f64 = 1100.0;
 
-/// What an SVG viewer looks for; plotters looks the whole list up as one name, under which the bundled font is
-/// registered.
+/// What an SVG viewer looks for; plotters looks the whole list up as one name, under which the
+/// bundled font is registered.
 const FAMILY: &str = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif";
 const REGULAR: &[u8] = include_bytes!("../../../assets/fonts/DejaVuSans-latin.ttf");
 const BOLD: &[u8] = include_bytes!("../../../assets/fonts/DejaVuSans-Bold-latin.ttf");
@@ -154,7 +155,8 @@ impl<'a> Canvas<'a> {
     pub fn text(&mut self, text: &str, at: Point, look: Text) {
         let (x, y) = at;
         let (em, top) = (look.size, self.top_of_baseline(look.size));
-        // Down from the middle of the capitals to the baseline, and from there to where the backend hangs the text.
+        // Down from the middle of the capitals to the baseline, and from there to where the backend
+        // hangs the text.
         let down = CAPITALS / 2.0 * em - top;
         let at = if look.upright { (x + down, y) } else { (x, y + down) };
         let style = self.style(&look);
@@ -162,7 +164,8 @@ impl<'a> Canvas<'a> {
         self.note(drawn);
     }
 
-    /// SVG hangs the baseline 0.76 em below the given point, plotters' rasterizer half its own size.
+    /// SVG hangs the baseline 0.76 em below the given point, plotters' rasterizer half its own
+    /// size.
     fn top_of_baseline(&self, em: f64) -> f64 {
         match self.surface {
             Surface::Svg(_) => 0.76 * em,
@@ -171,7 +174,8 @@ impl<'a> Canvas<'a> {
     }
 
     fn style<'b>(&self, look: &'b Text) -> TextStyle<'b> {
-        // plotters takes the height of a line: its SVG divides by 1.24, its rasterizer by what the font says.
+        // plotters takes the height of a line: its SVG divides by 1.24, its rasterizer by what the
+        // font says.
         let line = match self.surface {
             Surface::Svg(_) => 1.24,
             Surface::Png(_) => LINE,

@@ -7,7 +7,7 @@ use super::axis::{Axis, Span, ratio_label};
 use super::canvas::{Align, Canvas, Point, Stroke, WIDTH, text_width};
 use super::frame::{
     BOTTOM, LABEL, MARGIN, Plot, TOP, axis_below, axis_left, deadline_across, deadline_ms, fitted,
-    head, label, latency_title, note, thin,
+    head, label, latency_title, note, thin, whiskers,
 };
 use super::labels::{Area, place};
 use super::palette::{FAINT_INK, INK, SenderLook};
@@ -56,17 +56,19 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         .iter()
         .map(|spot| (across.place(spot.amplification), height_of(spot, &up, &plot)))
         .collect();
-    let whiskers =
-        spots.iter().zip(&points).filter_map(|(spot, at)| whisker(canvas, spot, *at, &up));
-    let taken: Vec<Area> = whiskers.chain([deadline]).collect();
+    let drawn = spots.iter().zip(&points).filter_map(|(spot, at)| whisker(canvas, spot, *at, &up));
+    let taken: Vec<Area> = drawn.chain([deadline]).collect();
     for (spot, at) in spots.iter().zip(&points) {
         spot.look.mark(canvas, *at, 6.0, !spot.p99.enough);
     }
     names(canvas, &spots, &points, &plot, &taken);
+    let intervals = whiskers(data);
     note(
         canvas,
-        "Lower and further left is better. Whiskers: 95 % interval. Hollow: too few samples to bound the P99 from \
-         above. The cost of the handshake is not in it.",
+        &format!(
+            "Lower and further left is better. {intervals} Hollow: too few samples to bound the \
+             P99 from above. The cost of the handshake is not in it."
+        ),
     );
 }
 
@@ -129,7 +131,8 @@ fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot, tak
         leader(canvas, points[n], area, spots[n].look);
     }
     for (n, area) in found() {
-        // Paper behind the name, so that neither the grid nor the line of another name runs through it.
+        // Paper behind the name, so that neither the grid nor the line of another name runs through
+        // it.
         let paper = RGBColor(255, 255, 255).mix(0.8);
         canvas.rectangle((area.left, area.top), (area.right, area.bottom), paper);
         canvas.text(&texts[n], area.middle(), label(Align::Centre));

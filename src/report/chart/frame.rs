@@ -1,4 +1,5 @@
-//! What every chart has around it: title, what was run, grid, axis titles, legend and a line on how to read it.
+//! What every chart has around it: title, what was run, grid, axis titles, legend and a line on how
+//! to read it.
 
 use plotters::style::{Color, RGBColor};
 
@@ -60,6 +61,14 @@ pub fn note(canvas: &mut Canvas, text: &str) {
     let first = canvas.height() - 10.0 - 16.0 * (lines.len() as f64 - 0.5);
     for (place, line) in lines.iter().enumerate() {
         canvas.text(line, (MARGIN, first + 16.0 * place as f64), small(Align::Left));
+    }
+}
+
+/// What the whiskers of a chart are, as a sentence.
+pub fn whiskers(data: &Data) -> &'static str {
+    match terminal::dependence(data.report) {
+        Some(_) => "Whiskers: 95 % interval, of these runs only; it may not hold for others.",
+        None => "Whiskers: 95 % interval.",
     }
 }
 

@@ -41,8 +41,9 @@ impl Area {
     }
 }
 
-/// Around each point, first beside it, then in ever wider rings; the label nearest to its point that touches nothing
-/// is taken. `None` where no place within `room` is free. `taken` is kept free as well.
+/// Around each point, first beside it, then in ever wider rings; the label nearest to its point
+/// that touches nothing is taken. `None` where no place within `room` is free. `taken` is kept free
+/// as well.
 pub fn place(points: &[(Point, Point)], room: Area, taken: &[Area]) -> Vec<Option<Area>> {
     let marks = points.iter().map(|(at, _)| Area::around(*at, (MARK, MARK)));
     let mut taken: Vec<Area> = taken.iter().copied().chain(marks).collect();

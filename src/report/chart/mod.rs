@@ -1,4 +1,5 @@
-//! The charts of a report, each drawn once and written as SVG and as PNG. A new chart is one file and one line below.
+//! The charts of a report, each drawn once and written as SVG and as PNG. A new chart is one file
+//! and one line below.
 
 mod amplification;
 mod axis;

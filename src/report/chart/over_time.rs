@@ -1,4 +1,5 @@
-//! Latency of each message over the time it was scheduled, one strip a sender, with the outages shaded.
+//! Latency of each message over the time it was scheduled, one strip a sender, with the outages
+//! shaded.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +23,8 @@ const STRIP: f64 = 92.0;
 const BETWEEN: f64 = 34.0;
 /// The ticks of lost messages stand in this much above a strip.
 const LOST: f64 = 8.0;
-/// Messages in one cell of this size are drawn as one dot, so that a long trial is no larger than a short one.
+/// Messages in one cell of this size are drawn as one dot, so that a long trial is no larger than a
+/// short one.
 const CELL: f64 = 1.5;
 
 pub fn height(data: &Data) -> f64 {
@@ -63,7 +65,8 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     note(canvas, &how_to_read(data));
 }
 
-/// Above the first strip, where no message can lie on them; those that would touch the one before are left out.
+/// Above the first strip, where no message can lie on them; those that would touch the one before
+/// are left out.
 fn outage_names(data: &Data, canvas: &mut Canvas, time: &Axis) {
     let mut free_from = 0.0;
     for outage in &data.report.outages {

@@ -1,5 +1,6 @@
-//! One colour a sender in every chart, from the eight of Okabe and Ito (2008), which people with any kind of colour
-//! blindness tell apart. From the ninth sender on they come again, with another dash and another mark.
+//! One colour a sender in every chart, from the eight of Okabe and Ito (2008), which people with
+//! any kind of colour blindness tell apart. From the ninth sender on they come again, with another
+//! dash and another mark.
 
 use plotters::style::{Color, RGBAColor, RGBColor};
 
@@ -48,7 +49,8 @@ impl SenderLook {
         [0.0, 9.0, 5.0, 2.5][(self.0 / COLOURS.len()).min(3)]
     }
 
-    /// Circle, square, triangle or diamond, about as large as each other; hollow where it marks what is not certain.
+    /// Circle, square, triangle or diamond, about as large as each other; hollow where it marks
+    /// what is not certain.
     pub fn mark(self, canvas: &mut Canvas, at: Point, radius: f64, hollow: bool) {
         self.filled(canvas, at, radius, self.opaque());
         if hollow {

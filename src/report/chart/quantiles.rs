@@ -7,7 +7,7 @@ use super::axis::{Axis, Span, latency_label};
 use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
     BOTTOM, LABEL, MARGIN, Plot, SMALL, TOP, axis_below, deadline_label, deadline_ms,
-    deadline_stroke, fitted, head, label, latency_title, note, small, widest_name,
+    deadline_stroke, fitted, head, label, latency_title, note, small, whiskers, widest_name,
 };
 use super::palette::{DEADLINE, INK, SenderLook};
 use crate::recording::Figure;
@@ -47,7 +47,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     }
     canvas.line((plot.left, plot.top), (plot.left, plot.bottom), super::frame::thin(INK));
     deadline(data, canvas, &plot, &axis);
-    note(canvas, how_to_read(data, &axis));
+    note(canvas, &how_to_read(data, &axis));
 }
 
 fn axis(data: &Data, plot: &Plot) -> Axis {
@@ -59,24 +59,17 @@ fn axis(data: &Data, plot: &Plot) -> Axis {
     Axis::of_latencies(values, Span { from: plot.left, to: plot.right })
 }
 
-fn how_to_read(data: &Data, axis: &Axis) -> &'static str {
-    let few =
-        data.report.senders.iter().flat_map(|sender| &sender.pooled.quantiles).any(|f| !f.enough);
-    match (few, axis.is_log()) {
-        (false, false) => "Whiskers: 95 % interval. A lost message counts as infinitely late.",
-        (false, true) => {
-            "Whiskers: 95 % interval. A lost message counts as infinitely late. On this scale equal lengths are equal \
-             factors: compare the ends of the bars, not their lengths."
-        }
-        (true, false) => {
-            "Whiskers: 95 % interval. Hatched and marked *: too few samples to bound the quantile from above. A lost \
-             message counts as infinitely late."
-        }
-        (true, true) => {
-            "Whiskers: 95 % interval. Hatched and marked *: too few samples to bound the quantile from above. A lost \
-             message counts as infinitely late. Equal lengths are equal factors: compare the ends of the bars."
-        }
-    }
+fn how_to_read(data: &Data, axis: &Axis) -> String {
+    let mut figures = data.report.senders.iter().flat_map(|sender| &sender.pooled.quantiles);
+    let few = match figures.any(|figure| !figure.enough) {
+        true => " Hatched and marked *: too few samples to bound the quantile from above.",
+        false => "",
+    };
+    let scale = match axis.is_log() {
+        true => " Equal lengths are equal factors: compare the ends of the bars.",
+        false => "",
+    };
+    format!("{}{few} A lost message counts as infinitely late.{scale}", whiskers(data))
 }
 
 struct Bar<'a> {
@@ -133,7 +126,8 @@ impl Bar<'_> {
         canvas.polyline(&outline, stroke);
     }
 
-    /// Returns where the whisker, or the bar, ends. A whisker without an upper end runs off to the right.
+    /// Returns where the whisker, or the bar, ends. A whisker without an upper end runs off to the
+    /// right.
     fn whisker(&self, canvas: &mut Canvas, figure: &Figure, end: f64) -> f64 {
         let (Some(low), Some(high)) = (figure.interval.low, figure.interval.high) else {
             return end;

@@ -53,7 +53,7 @@ fn png(chart: &Chart, data: &Data, height: f64) -> Result<Vec<u8>, ChartError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, tall);
     encoder.set_color(png::ColorType::Rgb);
-    encoder.set_compression(png::Compression::Fast);
+    encoder.set_compression(png::Compression::Default);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&buffer)?;
     writer.finish()?;

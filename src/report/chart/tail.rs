@@ -1,4 +1,5 @@
-//! The whole distribution of each sender, with as much room for the last tenth of a percent as for the first ninety.
+//! The whole distribution of each sender, with as much room for the last tenth of a percent as for
+//! the first ninety.
 
 use super::Data;
 use super::axis::{Axis, Span};
@@ -42,8 +43,9 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     legend(data, canvas, (plot.right + 20.0, plot.top + 8.0));
     note(
         canvas,
-        "Read: at 99 %, the latency that 99 of 100 messages do not exceed. Faint: too few samples beyond this \
-         percentile to bound it from above. A curve that leaves at the top has reached the share that was lost.",
+        "Read: at 99 %, the latency that 99 of 100 messages do not exceed. Faint: too few samples \
+         beyond this percentile to bound it from above. A curve that leaves at the top has reached \
+         the share that was lost.",
     );
 }
 
@@ -122,7 +124,8 @@ impl Curve<'_> {
         for (latency, count) in latencies.counts() {
             let Some(ms) = latency.as_ms() else { break };
             let y = self.axis.place(ms);
-            // A message stands at the middle of its own share, so that the last one is not at 100 %.
+            // A message stands at the middle of its own share, so that the last one is not at 100
+            // %.
             for share in [up_to as f64 + 0.5, (up_to + count) as f64 - 0.5] {
                 let point = (self.nines.place(1.0 - share / all), y);
                 let far = |last: &Point| (last.0 - point.0).abs() + (last.1 - point.1).abs() >= 0.5;

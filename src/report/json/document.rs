@@ -108,7 +108,8 @@ pub struct Quantile {
     /// `null`: too few samples to bound it from this side.
     pub low: Option<LatencyValue>,
     pub high: Option<LatencyValue>,
-    /// Whether there are enough messages to bound it from above; if not, `value` is not to be trusted.
+    /// Whether there are enough messages to bound it from above; if not, `value` is not to be
+    /// trusted.
     pub enough_samples: bool,
     /// The fewest that are.
     pub samples_needed: u64,
@@ -194,6 +195,8 @@ pub struct Claim<'a> {
     pub high: Option<f64>,
     /// `agrees`, `differs`, `too few samples` or `not measured`.
     pub verdict: &'static str,
+    /// There was an outage and too few runs to resample: interval and verdict are of these runs only.
+    pub of_these_runs_only: bool,
     /// measured ÷ claimed − 1 where it differs; `null` if messages were lost.
     pub difference: Option<f64>,
 }

@@ -1,3 +1,6 @@
+use std::env;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
@@ -101,8 +104,66 @@ fn a_folder_that_cannot_be_made_is_named_and_leaves_nothing() {
     fs::write(root.path().join("results"), "a file").unwrap();
     let error = Results::create(&root.path().join("results"), "a", time(), "b").unwrap_err();
     let said = error.to_string().replace(root.path().to_str().unwrap(), "ROOT");
-    insta::assert_snapshot!(said, @"cannot make the folder ROOT/results/a/2026-09-21T14-13-20Z-b: Not a directory (os error 20)");
+    let folder = "ROOT/results/a/2026-09-21T14-13-20Z-b";
+    assert_eq!(said, format!("cannot make the folder {folder}: Not a directory (os error 20)"));
     assert_eq!(files(root.path()), ["results"]);
+}
+
+const REFUSING: &str = "IMPAIRLAB_TEST_REFUSING_FOLDER";
+
+/// Runs [`a_folder_that_refuses`] under a program that takes a right away. `None` if this machine
+/// lacks it.
+fn in_a_refusing_folder(program: &[&str], folder: &Path) -> Option<String> {
+    let output = Command::new(program[0])
+        .args(&program[1..])
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", "report::results::tests::a_folder_that_refuses"])
+        .args(["--include-ignored", "--nocapture"])
+        .env(REFUSING, folder)
+        .output()
+        .ok()?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = printed.lines().find_map(|line| line.split_once("said: "));
+    if said.is_none() {
+        eprintln!("not tested: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    said.map(|(_, said)| said.replace(folder.to_str().unwrap(), "ROOT"))
+}
+
+#[test]
+#[ignore = "needs a folder that refuses: started by the tests below"]
+fn a_folder_that_refuses() {
+    let folder = PathBuf::from(env::var_os(REFUSING).unwrap());
+    let error = Results::create(&folder.join("results"), "a", time(), "b").unwrap_err();
+    println!("said: {error}");
+    assert!(!folder.join("results").exists());
+}
+
+#[test]
+fn a_full_disk_is_found_before_the_run() {
+    let root = tempfile::tempdir().unwrap();
+    // Room for folders, but not for a file.
+    let script = format!(
+        "mount -t tmpfs -o size=64k none {0} && head -c 64k /dev/zero > {0}/full; exec \"$@\"",
+        root.path().display()
+    );
+    let program = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];
+    if let Some(said) = in_a_refusing_folder(&program, root.path()) {
+        insta::assert_snapshot!(said);
+    }
+}
+
+#[test]
+fn a_folder_without_permission_is_found_before_the_run() {
+    let root = tempfile::tempdir().unwrap();
+    fs::set_permissions(root.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let as_root = nix::unistd::Uid::effective().is_root();
+    // Root may write anywhere, so it becomes nobody.
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let program = if as_root { &nobody[..] } else { &["env"] };
+    if let Some(said) = in_a_refusing_folder(program, root.path()) {
+        insta::assert_snapshot!(said);
+    }
 }
 
 #[test]
@@ -112,34 +173,34 @@ fn the_folders_of_a_failed_start_go_again() {
     assert!(!root.path().join("results").exists());
 }
 
-fn said(error: ResultsError, root: &Path) -> String {
-    let text = error.to_string().replace(root.to_str().unwrap(), "ROOT");
-    text.split(" at line").next().unwrap().to_owned()
-}
-
 #[test]
 fn a_folder_that_is_missing_damaged_or_foreign_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let refused = |folder: &Path| {
         let error = Results::open(folder).and_then(|results| results.read()).unwrap_err();
-        said(error, root.path())
+        let text = error.to_string().replace(root.path().to_str().unwrap(), "ROOT");
+        text.split(" at line").next().unwrap().to_owned()
     };
     let folder = finished(root.path()).folder().to_path_buf();
     let recording = folder.join("recordings/kcp-0.json");
     let good = fs::read_to_string(&recording).unwrap();
-    insta::assert_snapshot!(refused(&root.path().join("none")), @"there is no folder ROOT/none");
-    insta::assert_snapshot!(refused(root.path()), @"ROOT is not a folder of results: it has no plan.json; name a folder like results/<scenario>/<time>-<id>");
-    fs::write(&recording, &good[..good.len() / 3]).unwrap();
-    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings/kcp-0.json: damaged: EOF while parsing a list");
-    fs::write(&recording, good.replacen("\"format\":1", "\"format\":7", 1)).unwrap();
-    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings/kcp-0.json: a recording of format 7, but this impairlab reads format 1: use the version of impairlab that wrote it");
-    fs::write(&recording, good.replacen("handover-5s", "another", 1)).unwrap();
-    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings/kcp-0.json: a recording of scenario another, but the plan is of handover-5s");
+    let with_recording = |text: &str| {
+        fs::write(&recording, text).unwrap();
+        refused(&folder)
+    };
+    let mut refusals = vec![
+        refused(&root.path().join("none")),
+        refused(root.path()),
+        with_recording(&good[..good.len() / 3]),
+        with_recording(&good.replacen("\"format\":1", "\"format\":7", 1)),
+        with_recording(&good.replacen("handover-5s", "another", 1)),
+    ];
     fs::remove_dir_all(folder.join("recordings")).unwrap();
     fs::create_dir(folder.join("recordings")).unwrap();
-    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/recordings: there is no recording");
+    refusals.push(refused(&folder));
     fs::write(folder.join("plan.json"), "{}").unwrap();
-    insta::assert_snapshot!(refused(&folder), @"ROOT/handover-5s/2026-09-21T14-13-20Z-a1b2/plan.json is damaged, or of another version of impairlab: missing field `name`");
+    refusals.push(refused(&folder));
+    insta::assert_snapshot!(refusals.join("\n"));
 }
 
 #[test]

@@ -6,7 +6,8 @@ fn ranks(samples: u64) -> Distribution {
     Distribution::from_samples((1..=samples).map(Latency::from_nanos))
 }
 
-/// P(B ≤ k) summed term by term, each from its logarithm (0.1⁴⁰⁰ is no f64): slow, and independent of the library.
+/// P(B ≤ k) summed term by term, each from its logarithm (0.1⁴⁰⁰ is no f64): slow, and independent
+/// of the library.
 fn binomial_cdf(samples: u64, share: f64, k: u64) -> f64 {
     let mut term = samples as f64 * (1.0 - share).ln();
     let mut sum = term.exp();

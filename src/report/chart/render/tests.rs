@@ -21,7 +21,8 @@ fn svg<'a>(files: &'a [ChartFile], name: &str) -> &'a str {
     std::str::from_utf8(&file.bytes).unwrap()
 }
 
-/// Of every text of an SVG: where it begins and ends, its height on the canvas and its words; upright ones left out.
+/// Of every text of an SVG: where it begins and ends, its height on the canvas and its words;
+/// upright ones left out.
 fn texts(svg: &str) -> Vec<(f64, f64, f64, String)> {
     let attribute = |tag: &str, name: &str| {
         let rest = tag.split_once(&format!(" {name}=\"")).unwrap().1;
