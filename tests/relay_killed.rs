@@ -2,6 +2,7 @@
 //! more network namespaces than one trial needs: so the kernel itself refuses the next trial if a killed one has left
 //! anything that keeps one of its namespaces, and with it any link in it, alive. `RELAY_KILLS` sets how many it kills.
 
+#[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use more of it")]
 mod relay_trials;
 
 use std::ops::ControlFlow;
@@ -70,9 +71,9 @@ fn run_a_trial() -> ExitCode {
         match Relay.run(&trial, &mut |_| ControlFlow::Continue(())) {
             Ok(recording) if recording.status == Status::Complete => return ExitCode::SUCCESS,
             Ok(recording) => panic!("{:?}", recording.status),
-            Err(EngineError::Lab(LabError::Namespace(NamespaceError::Create { source, .. })))
-                if source.raw_os_error() == Some(libc::ENOSPC) =>
-            {
+            Err(EngineError::Lab(LabError::Namespace(NamespaceError::Create {
+                source, ..
+            }))) if source.raw_os_error() == Some(libc::ENOSPC) => {
                 thread::sleep(Duration::from_millis(50));
             }
             Err(error) => panic!("{error}"),

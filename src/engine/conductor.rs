@@ -3,14 +3,14 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::agreement::Agreement;
 use super::endpoint::{self, Ended, EndpointPlan, Report};
 use super::error::EngineError;
-use super::lab::Lab;
+use super::lab::{Lab, LabError};
 use super::real_clock;
 use super::{CONNECT_LIMIT, Event, Progress, Trial, drain_limit};
 use crate::protocol::{Delivery, Role};
@@ -64,9 +64,21 @@ impl<'a> Conductor<'a> {
         let (sender, reports) = sync_channel(REPORTS);
         let mut endpoints =
             Endpoints { agreement: Arc::clone(&agreement), vehicle: None, cloud: None };
+        let plan = |role| {
+            Ok::<_, LabError>(EndpointPlan {
+                role,
+                protocol: trial.sender().protocol.clone(),
+                seed: trial.protocol_seed(),
+                workload: trial.plan.workload.clone(),
+                sockets: lab.endpoint_sockets(role)?,
+                agreement: Arc::clone(&agreement),
+                reports: sender.clone(),
+            })
+        };
+        let (vehicle, cloud) = (plan(Role::Client)?, plan(Role::Server)?);
         let began = real_clock::now();
-        endpoints.cloud = Some(start(trial, lab, Role::Server, &agreement, &sender)?);
-        endpoints.vehicle = Some(start(trial, lab, Role::Client, &agreement, &sender)?);
+        endpoints.cloud = Some(start("cloud", cloud)?);
+        endpoints.vehicle = Some(start("vehicle", vehicle)?);
         Ok(Self {
             trial,
             agreement,
@@ -225,23 +237,8 @@ impl Drop for Endpoints {
     }
 }
 
-fn start(
-    trial: &Trial,
-    lab: &Lab,
-    role: Role,
-    agreement: &Arc<Agreement>,
-    reports: &SyncSender<Report>,
-) -> Result<JoinHandle<Option<Ended>>, EngineError> {
-    let plan = EndpointPlan {
-        role,
-        protocol: trial.sender().protocol.clone(),
-        seed: trial.protocol_seed(),
-        workload: trial.plan.workload.clone(),
-        sockets: lab.endpoint_sockets(role)?,
-        agreement: Arc::clone(agreement),
-        reports: reports.clone(),
-    };
-    let thread = thread::Builder::new().name(format!("{role:?}").to_lowercase());
+fn start(name: &str, plan: EndpointPlan) -> Result<JoinHandle<Option<Ended>>, EngineError> {
+    let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(|| endpoint::run(plan)).map_err(EngineError::Thread)
 }
 

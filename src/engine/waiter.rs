@@ -55,7 +55,7 @@ impl Waiter {
     pub fn wait(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
         let asleep_from = real_clock::now();
         self.stalls.note(asleep_from.saturating_since(self.awake_since));
-        if let Some(nap) = self.duty.overdrawn(asleep_from) {
+        if let Some(nap) = self.duty.overdrawn(asleep_from).filter(|_| self.realtime) {
             std::thread::sleep(nap);
         }
         let spin = if self.duty.allows_spinning() { self.spin } else { Duration::ZERO };
