@@ -48,7 +48,7 @@ impl Engine for Relay {
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
         let lab = Lab::build(trial.plan.paths.len() as u8)?;
-        let agreement = Arc::new(Agreement::default());
+        let agreement = Arc::new(Agreement::new());
         let relay = Running::start(trial, &lab, Arc::clone(&agreement))?;
         let conducted = Conductor::new(trial, &lab, agreement)?.conduct(events);
         // If the relay failed, that is why the endpoints did.

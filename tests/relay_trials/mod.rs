@@ -111,6 +111,7 @@ fn periodic() -> Periodic {
         duration: Duration::from_millis(1500),
         deadline: Duration::from_millis(250),
         keep: Keep::Messages,
+        phase: None,
     }
 }
 

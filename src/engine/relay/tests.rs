@@ -12,6 +12,7 @@ fn plan(paths: usize, rate: f64, answer: Option<u32>) -> Plan {
         duration: Duration::from_secs(1),
         deadline: Duration::from_millis(250),
         keep: Keep::Messages,
+        phase: None,
     };
     let path = PathPlan {
         name: "path".to_owned(),
