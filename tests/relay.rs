@@ -182,3 +182,36 @@ fn two_paths_do_not_touch_each_other() {
     assert_eq!(recording.wire[1].up.offered.packets, recording.wire[1].up.lost);
     assert_eq!(recording.wire[0].up.offered, recording.wire[1].up.offered);
 }
+
+#[test]
+fn a_marked_packet_arrives_as_any_other() {
+    namespaces_or_skip!();
+    let mut profile = delayed(5);
+    profile.ecn = true;
+    profile.loss = Loss::Random(Correlated { probability: percent(30), ..Correlated::default() });
+    let recording = run(&relay_trials::quic(profile, delayed(5)));
+    let up = recording.wire[0].up;
+    assert!(up.marked > 50, "{up:?}");
+    assert_eq!((up.lost, up.delivered), (0, up.offered.packets));
+    // The kernel drops a datagram whose header has a wrong checksum: QUIC would have had to send it again.
+    assert_eq!(recording.statistics.retransmissions, Some(0));
+    assert_eq!(lost(&recording), BTreeSet::new());
+}
+
+#[test]
+fn every_sender_is_connected_before_the_first_loss_and_delivers_in_spite_of_it() {
+    namespaces_or_skip!();
+    let mut profile = delayed(5);
+    profile.loss = Loss::Random(Correlated { probability: percent(10), ..Correlated::default() });
+    for trial in relay_trials::reliable(profile) {
+        let recording = run(&trial);
+        let sender = &recording.sender;
+        assert_eq!(recording.status, Status::Complete, "{sender}");
+        assert_eq!(lost(&recording), BTreeSet::new(), "{sender}");
+        assert!(recording.wire[0].up.lost > 0, "{sender}");
+        if recording.protocol.keyword() != "kcp" {
+            assert!(recording.handshake.up.packets > 0, "{sender}");
+            assert!(recording.handshake.duration >= Duration::from_millis(4), "{sender}");
+        }
+    }
+}

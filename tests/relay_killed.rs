@@ -2,6 +2,7 @@
 //! more network namespaces than one trial needs: so the kernel itself refuses the next trial if a killed one has left
 //! anything that keeps one of its namespaces, and with it any link in it, alive. `RELAY_KILLS` sets how many it kills.
 
+#[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use more of it")]
 mod relay_trials;
 
 use std::ops::ControlFlow;

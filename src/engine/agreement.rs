@@ -1,17 +1,28 @@
-//! What the threads of one trial have to agree on: when the workload starts, and that it is over.
+//! What the threads of one trial have to agree on: the time, when the workload starts, and that it is over.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::real_clock::Clock;
 use crate::units::Instant;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Agreement {
+    clock: Clock,
     /// Nanoseconds; zero as long as it is not known.
     start: AtomicU64,
     over: AtomicBool,
 }
 
 impl Agreement {
+    /// The clock of the trial begins now.
+    pub fn new() -> Self {
+        Self { clock: Clock::start(), start: AtomicU64::new(0), over: AtomicBool::new(false) }
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
     pub fn set_start(&self, start: Instant) {
         self.start.store(start.as_nanos(), Ordering::Release);
     }

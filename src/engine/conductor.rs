@@ -3,15 +3,15 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::agreement::Agreement;
 use super::endpoint::{self, Ended, EndpointPlan, Report};
 use super::error::EngineError;
-use super::lab::Lab;
-use super::real_clock;
+use super::lab::{Lab, LabError};
+use super::real_clock::Clock;
 use super::{CONNECT_LIMIT, Event, Progress, Trial, drain_limit};
 use crate::protocol::{Delivery, Role};
 use crate::recording::{MessageLog, Messages, Status};
@@ -28,6 +28,7 @@ const REPORTS: usize = 1 << 16;
 
 pub struct Conductor<'a> {
     trial: &'a Trial,
+    clock: Clock,
     agreement: Arc<Agreement>,
     reports: Receiver<Report>,
     endpoints: Endpoints,
@@ -64,11 +65,25 @@ impl<'a> Conductor<'a> {
         let (sender, reports) = sync_channel(REPORTS);
         let mut endpoints =
             Endpoints { agreement: Arc::clone(&agreement), vehicle: None, cloud: None };
-        let began = real_clock::now();
-        endpoints.cloud = Some(start(trial, lab, Role::Server, &agreement, &sender)?);
-        endpoints.vehicle = Some(start(trial, lab, Role::Client, &agreement, &sender)?);
+        let plan = |role| {
+            Ok::<_, LabError>(EndpointPlan {
+                role,
+                protocol: trial.sender().protocol.clone(),
+                seed: trial.protocol_seed(),
+                workload: trial.plan.workload.clone(),
+                sockets: lab.endpoint_sockets(role)?,
+                agreement: Arc::clone(&agreement),
+                reports: sender.clone(),
+            })
+        };
+        let (vehicle, cloud) = (plan(Role::Client)?, plan(Role::Server)?);
+        let clock = agreement.clock();
+        let began = clock.now();
+        endpoints.cloud = Some(start("cloud", cloud)?);
+        endpoints.vehicle = Some(start("vehicle", vehicle)?);
         Ok(Self {
             trial,
+            clock,
             agreement,
             reports,
             endpoints,
@@ -85,9 +100,9 @@ impl<'a> Conductor<'a> {
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Conducted, EngineError> {
         let connecting = self.connect()?;
-        let start = self.trial.start_after(real_clock::now());
+        let start = self.trial.start_after(self.clock.now());
         self.agreement.set_start(start);
-        thread::sleep(start.saturating_since(real_clock::now()));
+        thread::sleep(start.saturating_since(self.clock.now()));
         let answer = events(Event::Started { handshake: connecting });
         let answer = self.to_the_end(start, answer, events)?;
         self.finish(connecting, start, answer.is_break())
@@ -97,7 +112,7 @@ impl<'a> Conductor<'a> {
     fn connect(&mut self) -> Result<Duration, EngineError> {
         let limit = self.began + CONNECT_LIMIT;
         let (mut vehicle, mut cloud) = (None, None);
-        while let Some(left) = time_left(limit) {
+        while let Some(left) = self.time_left(limit) {
             match self.reports.recv_timeout(left.min(ROUND)) {
                 Ok(Report::Established { role: Role::Client, at, delivery }) => {
                     (vehicle, self.delivery) = (Some(at), Some(delivery));
@@ -126,14 +141,14 @@ impl<'a> Conductor<'a> {
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, EngineError> {
         let mut next_progress = PROGRESS_INTERVAL;
-        while answer.is_continue() && !self.is_over(elapsed(start)) {
-            let sending = elapsed(start) < self.periodic().duration;
+        while answer.is_continue() && !self.is_over(self.elapsed(start)) {
+            let sending = self.elapsed(start) < self.periodic().duration;
             thread::sleep(if sending { ROUND } else { LAST_ROUND });
             self.gather();
             self.endpoints.check(self.trial)?;
-            if elapsed(start) >= next_progress {
-                next_progress = elapsed(start) + PROGRESS_INTERVAL;
-                answer = events(Event::Progress(self.progress(elapsed(start))));
+            if self.elapsed(start) >= next_progress {
+                next_progress = self.elapsed(start) + PROGRESS_INTERVAL;
+                answer = events(Event::Progress(self.progress(self.elapsed(start))));
             }
         }
         Ok(answer)
@@ -177,7 +192,7 @@ impl<'a> Conductor<'a> {
         start: Instant,
         interrupted: bool,
     ) -> Result<Conducted, EngineError> {
-        let elapsed = elapsed(start);
+        let elapsed = self.elapsed(start);
         let (vehicle, cloud) = self.endpoints.end(self.trial)?;
         self.gather();
         let status = match self.closed {
@@ -187,6 +202,15 @@ impl<'a> Conductor<'a> {
         };
         let messages = self.log.finish(elapsed);
         Ok(Conducted { connecting, messages, status, vehicle, cloud })
+    }
+
+    fn time_left(&self, limit: Instant) -> Option<Duration> {
+        let left = limit.saturating_since(self.clock.now());
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn elapsed(&self, start: Instant) -> Duration {
+        self.clock.now().saturating_since(start)
     }
 
     fn periodic(&self) -> &'a Periodic {
@@ -225,31 +249,7 @@ impl Drop for Endpoints {
     }
 }
 
-fn start(
-    trial: &Trial,
-    lab: &Lab,
-    role: Role,
-    agreement: &Arc<Agreement>,
-    reports: &SyncSender<Report>,
-) -> Result<JoinHandle<Option<Ended>>, EngineError> {
-    let plan = EndpointPlan {
-        role,
-        protocol: trial.sender().protocol.clone(),
-        seed: trial.protocol_seed(),
-        workload: trial.plan.workload.clone(),
-        sockets: lab.endpoint_sockets(role)?,
-        agreement: Arc::clone(agreement),
-        reports: reports.clone(),
-    };
-    let thread = thread::Builder::new().name(format!("{role:?}").to_lowercase());
+fn start(name: &str, plan: EndpointPlan) -> Result<JoinHandle<Option<Ended>>, EngineError> {
+    let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(|| endpoint::run(plan)).map_err(EngineError::Thread)
-}
-
-fn elapsed(start: Instant) -> Duration {
-    real_clock::now().saturating_since(start)
-}
-
-fn time_left(limit: Instant) -> Option<Duration> {
-    let left = limit.saturating_since(real_clock::now());
-    (!left.is_zero()).then_some(left)
 }

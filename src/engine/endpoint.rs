@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags};
 
 use super::agreement::Agreement;
 use super::fidelity::{Damage, Lateness, STALL, Stalls};
-use super::real_clock::{self, RealtimeOffset};
+use super::real_clock::{Clock, thread_cpu_time};
 use super::syscalls::ReceiveBatch;
 use super::udp_socket::PathSocket;
 use super::waiter::{Priority, Waiter};
@@ -81,6 +81,7 @@ pub fn run(plan: EndpointPlan) -> Option<Ended> {
 struct Endpoint {
     plan: EndpointPlan,
     protocol: Box<dyn Protocol>,
+    clock: Clock,
     waiter: Waiter,
     batch: ReceiveBatch,
     /// When the workload starts, once that is agreed.
@@ -123,9 +124,11 @@ impl EndpointPlan {
 
 impl Endpoint {
     fn new(plan: EndpointPlan, protocol: Box<dyn Protocol>) -> Self {
+        let clock = plan.agreement.clock();
         Self {
+            clock,
             protocol,
-            waiter: Waiter::new(Priority::Endpoint, SPIN),
+            waiter: Waiter::new(clock, Priority::Endpoint, SPIN),
             batch: ReceiveBatch::new(DATAGRAM_BUFFER),
             start: None,
             told: Told::Nothing,
@@ -175,11 +178,11 @@ impl Endpoint {
 
     /// Gives the protocol the datagrams of the last batch, which came from this path.
     fn receive(&mut self, path: usize) {
-        let (offset, now) = (RealtimeOffset::measure(), real_clock::now());
+        let (offset, now) = (self.clock.realtime_offset(), self.clock.now());
         for (payload, received) in self.batch.iter() {
             self.overflowed[path] = self.overflowed[path].max(received.overflowed);
             if let Some(stamp) = received.stamp.filter(|_| self.start.is_some()) {
-                let late = now.saturating_since(offset.monotonic(stamp));
+                let late = now.saturating_since(offset.to_trial(stamp));
                 self.reads.record(late);
                 if late > STALL {
                     self.waiter.note_stall(late);
@@ -193,9 +196,9 @@ impl Endpoint {
 
     /// Sends every message that is due. Each is reported before it can arrive.
     fn send_messages(&mut self) {
-        while let Some(due) = self.next_message().filter(|due| *due <= real_clock::now()) {
+        while let Some(due) = self.next_message().filter(|due| *due <= self.clock.now()) {
             write_message(self.next_id, &mut self.message);
-            let now = real_clock::now();
+            let now = self.clock.now();
             self.sends.record(now.saturating_since(due));
             let id = self.next_id;
             let report = match self.protocol.send(now, &self.message) {
@@ -212,7 +215,7 @@ impl Endpoint {
     fn settle(&mut self) {
         self.wakeup = Some(Instant::ZERO);
         for _ in 0..OUTPUTS_AT_ONCE {
-            match self.protocol.poll(real_clock::now()) {
+            match self.protocol.poll(self.clock.now()) {
                 Output::Transmit(datagram) => self.transmit(&datagram),
                 Output::Deliver(message) => self.deliver(&message),
                 Output::Wait(wakeup) => {
@@ -232,7 +235,7 @@ impl Endpoint {
 
     /// What the application at this end does with a message: answer it, or report that it has arrived.
     fn deliver(&mut self, message: &[u8]) {
-        let now = real_clock::now();
+        let now = self.clock.now();
         let Some(id) = message_id(message) else { return };
         if let Some(size) = self.plan.response_size() {
             let mut response = vec![0; size];
@@ -248,7 +251,7 @@ impl Endpoint {
         let role = self.plan.role;
         match self.protocol.state() {
             State::Established if self.told < Told::Established => {
-                let (at, delivery) = (real_clock::now(), self.protocol.delivery());
+                let (at, delivery) = (self.clock.now(), self.protocol.delivery());
                 self.plan.tell(Report::Established { role, at, delivery });
                 self.told = Told::Established;
             }
@@ -261,7 +264,7 @@ impl Endpoint {
     }
 
     fn wait(&mut self) {
-        let heartbeat = real_clock::now() + HEARTBEAT;
+        let heartbeat = self.clock.now() + HEARTBEAT;
         let timers = [self.wakeup, self.next_message()];
         let deadline = timers.into_iter().flatten().fold(heartbeat, Instant::min);
         let source = |socket| PollFd::new(AsFd::as_fd(socket), PollFlags::POLLIN);
@@ -281,7 +284,7 @@ impl Endpoint {
     }
 
     fn cpu_time(&self) -> Duration {
-        real_clock::thread_cpu_time().saturating_sub(self.waiter.spun())
+        thread_cpu_time().saturating_sub(self.waiter.spun())
     }
 
     fn finish(self) -> Ended {

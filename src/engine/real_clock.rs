@@ -8,9 +8,30 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::units::Instant;
 
-/// CLOCK_MONOTONIC.
-pub fn now() -> Instant {
-    Instant::from_nanos(read(ClockId::CLOCK_MONOTONIC))
+/// The clock of one trial: CLOCK_MONOTONIC, counted from its own beginning, so that protocols see the same small
+/// times as in `sim`, and trials that run side by side do not all do the same at the same moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock {
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    epoch: u64,
+}
+
+impl Clock {
+    pub fn start() -> Self {
+        Self { epoch: read(ClockId::CLOCK_MONOTONIC) }
+    }
+
+    pub fn now(self) -> Instant {
+        Instant::from_nanos(read(ClockId::CLOCK_MONOTONIC) - self.epoch)
+    }
+
+    /// Good to the time between two clock reads, some tens of nanoseconds.
+    pub fn realtime_offset(self) -> RealtimeOffset {
+        let before = self.now().as_nanos();
+        let realtime = read(ClockId::CLOCK_REALTIME);
+        let after = self.now().as_nanos();
+        RealtimeOffset(realtime.saturating_sub(before.midpoint(after)))
+    }
 }
 
 /// CPU time the calling thread has used.
@@ -24,22 +45,14 @@ fn read(clock: ClockId) -> u64 {
     u64::try_from(time.num_nanoseconds()).expect("these clocks do not go below zero")
 }
 
-/// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC. Kernel timestamps of packets are in the former, which may be set
-/// at any time: so this is measured again with every batch of packets rather than once.
+/// What CLOCK_REALTIME is ahead of a trial's clock. Kernel timestamps of packets are in the former, which may be set at
+/// any time: so this is measured again with every batch of packets rather than once.
 #[derive(Debug, Clone, Copy)]
 pub struct RealtimeOffset(u64);
 
 impl RealtimeOffset {
-    /// Good to the time between two clock reads, some tens of nanoseconds.
-    pub fn measure() -> Self {
-        let before = read(ClockId::CLOCK_MONOTONIC);
-        let realtime = read(ClockId::CLOCK_REALTIME);
-        let after = read(ClockId::CLOCK_MONOTONIC);
-        Self(realtime.saturating_sub(before.midpoint(after)))
-    }
-
-    /// The monotonic time of a CLOCK_REALTIME stamp in nanoseconds.
-    pub fn monotonic(self, stamp: u64) -> Instant {
+    /// The time of the trial's clock at a CLOCK_REALTIME stamp in nanoseconds.
+    pub fn to_trial(self, stamp: u64) -> Instant {
         Instant::from_nanos(stamp.saturating_sub(self.0))
     }
 }
@@ -50,10 +63,11 @@ mod tests {
 
     #[test]
     fn a_stamp_taken_between_two_reads_lies_between_them() {
-        let before = now();
+        let clock = Clock::start();
+        let before = clock.now();
         let stamp = read(ClockId::CLOCK_REALTIME);
-        let after = now();
-        let at = RealtimeOffset::measure().monotonic(stamp);
+        let after = clock.now();
+        let at = clock.realtime_offset().to_trial(stamp);
         let slack = Duration::from_millis(1);
         assert!(before <= at + slack && at <= after + slack, "{before:?} {at:?} {after:?}");
     }

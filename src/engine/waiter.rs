@@ -8,7 +8,7 @@ use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 
 use super::fidelity::Stalls;
-use super::real_clock;
+use super::real_clock::Clock;
 use super::syscalls::run_first_in_first_out;
 use crate::units::Instant;
 
@@ -22,6 +22,7 @@ pub enum Priority {
 
 /// The waiting of one thread; made on the thread itself.
 pub struct Waiter {
+    clock: Clock,
     spin: Duration,
     duty: Duty,
     stalls: Stalls,
@@ -34,14 +35,15 @@ pub struct Waiter {
 
 impl Waiter {
     /// Takes the real-time scheduling class if this process may.
-    pub fn new(priority: Priority, spin: Duration) -> Self {
+    pub fn new(clock: Clock, priority: Priority, spin: Duration) -> Self {
         let realtime = run_first_in_first_out(priority as i32).is_ok();
         if !realtime {
             // Without it, the kernel may let a timer be 50 µs late; a refusal only leaves it at that.
             let _ = set_timerslack(1);
         }
-        let now = real_clock::now();
+        let now = clock.now();
         Self {
+            clock,
             spin,
             duty: Duty::new(now),
             stalls: Stalls::default(),
@@ -53,19 +55,19 @@ impl Waiter {
 
     /// Returns when one of `sources` has something to read, or at `deadline`, whichever is first.
     pub fn wait(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
-        let asleep_from = real_clock::now();
+        let asleep_from = self.clock.now();
         self.stalls.note(asleep_from.saturating_since(self.awake_since));
-        if let Some(nap) = self.duty.overdrawn(asleep_from) {
+        if let Some(nap) = self.duty.overdrawn(asleep_from).filter(|_| self.realtime) {
             std::thread::sleep(nap);
         }
         let spin = if self.duty.allows_spinning() { self.spin } else { Duration::ZERO };
-        let ready = poll_until(sources, deadline - spin);
-        let spin_from = real_clock::now();
+        let ready = poll_for(sources, (deadline - spin).saturating_since(self.clock.now()));
+        let spin_from = self.clock.now();
         self.duty.slept(spin_from.saturating_since(asleep_from));
         if !ready {
             self.spin_until(sources, deadline);
         }
-        self.awake_since = real_clock::now();
+        self.awake_since = self.clock.now();
         if !ready {
             let due = deadline.max(asleep_from);
             self.stalls.note(self.awake_since.saturating_since(due));
@@ -73,9 +75,9 @@ impl Waiter {
     }
 
     fn spin_until(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
-        let from = real_clock::now();
-        while real_clock::now() < deadline && !poll_for(sources, Duration::ZERO) {}
-        self.spun += real_clock::now().saturating_since(from);
+        let from = self.clock.now();
+        while self.clock.now() < deadline && !poll_for(sources, Duration::ZERO) {}
+        self.spun += self.clock.now().saturating_since(from);
     }
 
     pub fn is_realtime(&self) -> bool {
@@ -102,12 +104,7 @@ impl Waiter {
     }
 }
 
-/// Whether something can be read before `until`.
-fn poll_until(sources: &mut [PollFd<'_>], until: Instant) -> bool {
-    poll_for(sources, until.saturating_since(real_clock::now()))
-}
-
-/// A signal ends the wait early, which does no harm.
+/// Whether something can be read before the time is up. A signal ends the wait early, which does no harm.
 fn poll_for(sources: &mut [PollFd<'_>], timeout: Duration) -> bool {
     ppoll(sources, Some(TimeSpec::from_duration(timeout)), None).is_ok_and(|ready| ready > 0)
 }

@@ -186,7 +186,7 @@ pub struct Fidelity {
     /// How long datagrams waited for their endpoint to read them: microseconds.
     pub read_lateness_p99_us: f64,
     pub read_lateness_max_us: f64,
-    /// Times the host did not run the engine for more than 5 ms, and the longest.
+    /// Times the host did not run a thread of the engine for more than 5 ms, as each of them noticed, and the longest.
     pub stalls: u64,
     pub longest_stall_us: f64,
     /// Whether SCHED_FIFO was granted.

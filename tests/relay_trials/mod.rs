@@ -7,7 +7,10 @@ use std::time::Duration;
 use impairlab::engine::Trial;
 use impairlab::link::profile::LinkProfile;
 use impairlab::protocol::ProtocolSettings;
-use impairlab::protocol::settings::{Copy, ReplicateSettings, UdpSettings};
+use impairlab::protocol::settings::{
+    Copy, KcpBehaviour, KcpSettings, MpquicCongestion, MpquicScheduler, MpquicSettings,
+    QuicCongestion, QuicMode, QuicSettings, ReplicateSettings, UdpSettings,
+};
 use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
 use impairlab::timeline::Timeline;
 use impairlab::units::{PathId, Probability};
@@ -60,6 +63,47 @@ pub fn second_path(first: LinkProfile, second: LinkProfile) -> Trial {
     of(ProtocolSettings::Replicate(settings), Workload::Control(periodic()), paths)
 }
 
+pub fn quic(up: LinkProfile, down: LinkProfile) -> Trial {
+    of(quic_settings(), Workload::Control(periodic()), vec![path("first", up, down)])
+}
+
+/// KCP, QUIC and multipath QUIC, over one or two paths of the same profile.
+pub fn reliable(profile: LinkProfile) -> Vec<Trial> {
+    let kcp = KcpSettings {
+        path: PATH,
+        behaviour: KcpBehaviour::Ikcp211,
+        nodelay: 1,
+        interval: Duration::from_millis(10),
+        resend: 2,
+        nc: true,
+        send_window: 128,
+        receive_window: 128,
+        mtu: 1400,
+        stream: false,
+        flush_at_once: false,
+        update_interval: Duration::from_millis(10),
+    };
+    let mpquic = MpquicSettings {
+        paths: vec![PATH, PathId(1)],
+        scheduler: MpquicScheduler::Redundant,
+        congestion: MpquicCongestion::Bbr,
+    };
+    let senders = [ProtocolSettings::Kcp(kcp), quic_settings(), ProtocolSettings::Mpquic(mpquic)];
+    let paths = ["first", "second"].map(|name| path(name, profile.clone(), profile.clone()));
+    let trial = |sender| of(sender, Workload::Control(periodic()), paths.to_vec());
+    senders.into_iter().map(trial).collect()
+}
+
+fn quic_settings() -> ProtocolSettings {
+    ProtocolSettings::Quic(QuicSettings {
+        path: PATH,
+        congestion: QuicCongestion::Bbr,
+        mode: QuicMode::Stream,
+        initial_rtt: Duration::from_millis(333),
+        max_ack_delay: Duration::from_millis(25),
+    })
+}
+
 fn periodic() -> Periodic {
     Periodic {
         rate: 200.0,
@@ -67,6 +111,7 @@ fn periodic() -> Periodic {
         duration: Duration::from_millis(1500),
         deadline: Duration::from_millis(250),
         keep: Keep::Messages,
+        phase: None,
     }
 }
 
@@ -81,7 +126,7 @@ fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> T
         paths,
         timeline: Timeline::default(),
         workload,
-        senders: vec![SenderPlan { name: "sender".to_owned(), protocol }],
+        senders: vec![SenderPlan { name: protocol.keyword().to_owned(), protocol }],
         repeat: 1,
         seed: 1,
         claims: Vec::new(),

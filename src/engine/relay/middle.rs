@@ -14,7 +14,7 @@ use crate::engine::agreement::Agreement;
 use crate::engine::fidelity::{Damage, Lateness, STALL, Stalls};
 use crate::engine::frame::{Frame, Unfit};
 use crate::engine::packet_socket::PacketSocket;
-use crate::engine::real_clock::{self, RealtimeOffset};
+use crate::engine::real_clock::Clock;
 use crate::engine::syscalls::{BATCH, ReceiveBatch};
 use crate::engine::waiter::{Priority, Waiter};
 use crate::recording::{PathWire, WireCount};
@@ -35,6 +35,7 @@ const FRAMES_AT_ONCE: usize = 2 * BATCH;
 pub(in crate::engine) struct Middle {
     paths: Vec<Path>,
     agreement: Arc<Agreement>,
+    clock: Clock,
     start: Option<Instant>,
     batch: ReceiveBatch,
     outgoing: Vec<Vec<u8>>,
@@ -81,6 +82,7 @@ impl Middle {
         };
         Self {
             paths: entries.into_iter().zip(0..).map(path).collect(),
+            clock: agreement.clock(),
             agreement,
             start: None,
             batch: ReceiveBatch::new(FRAME_BUFFER),
@@ -94,7 +96,7 @@ impl Middle {
 
     /// Relays until the trial is over; to be called on a thread of its own.
     pub(in crate::engine) fn run(mut self) -> io::Result<Relayed> {
-        let mut waiter = Waiter::new(Priority::Relay, SPIN);
+        let mut waiter = Waiter::new(self.clock, Priority::Relay, SPIN);
         while !self.agreement.is_over() {
             self.agree_on_start(&mut waiter);
             self.read_all(&mut waiter)?;
@@ -119,8 +121,8 @@ impl Middle {
     fn read_all(&mut self, waiter: &mut Waiter) -> io::Result<()> {
         for path in &mut self.paths {
             for lane in [&mut path.up, &mut path.down] {
-                let oldest = lane.read(&mut self.batch, &mut self.damage)?;
-                let waited = oldest.map(|at| real_clock::now().saturating_since(at));
+                let oldest = lane.read(self.clock, &mut self.batch, &mut self.damage)?;
+                let waited = oldest.map(|at| self.clock.now().saturating_since(at));
                 if let Some(waited) = waited.filter(|waited| *waited > STALL) {
                     waiter.note_stall(waited);
                 }
@@ -139,7 +141,7 @@ impl Middle {
     /// Sends what is due in one direction of a path.
     fn send(&mut self, index: usize, direction: Direction) {
         let (link, exit) = self.paths[index].towards(direction);
-        let now = real_clock::now();
+        let now = self.clock.now();
         if let Some(late) = link.catch_up(now) {
             self.changes.record(late);
         }
@@ -154,13 +156,13 @@ impl Middle {
             return;
         }
         self.damage.unsendable += exit.send(&self.outgoing) as u64;
-        let left = real_clock::now();
+        let left = self.clock.now();
         self.dues.drain(..).for_each(|due| self.packets.record(left.saturating_since(due)));
         self.outgoing.clear();
     }
 
     fn deadline(&self) -> Instant {
-        let heartbeat = real_clock::now() + HEARTBEAT;
+        let heartbeat = self.clock.now() + HEARTBEAT;
         let links = self.paths.iter().flat_map(|path| [&path.up.link, &path.down.link]);
         links.filter_map(OneWay::next_wakeup).fold(heartbeat, Instant::min)
     }
@@ -210,6 +212,7 @@ impl Lane {
     /// Puts what has arrived into the link; when the oldest of it arrived.
     fn read(
         &mut self,
+        clock: Clock,
         batch: &mut ReceiveBatch,
         damage: &mut Damage,
     ) -> io::Result<Option<Instant>> {
@@ -219,9 +222,9 @@ impl Lane {
             if count == 0 {
                 break;
             }
-            let (offset, now) = (RealtimeOffset::measure(), real_clock::now());
+            let (offset, now) = (clock.realtime_offset(), clock.now());
             for (bytes, received) in batch.iter() {
-                let stamp = received.stamp.map(|stamp| offset.monotonic(stamp));
+                let stamp = received.stamp.map(|stamp| offset.to_trial(stamp));
                 let at = stamp.unwrap_or(now).min(now);
                 oldest.get_or_insert(at);
                 let mut frame = bytes.to_vec();
