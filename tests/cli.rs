@@ -158,7 +158,7 @@ fn every_wrong_scenario_ends_with_code_2_and_its_place() {
         ("sender on an unknown path", SHORT.replace("kcp: { path: a }", "kcp: { path: c }"), "`c`"),
         ("missing profile", SHORT.replace("delay: 40ms", "profile: none"), "none"),
         ("empty", String::new(), "nothing in this file"),
-        ("10 MB", "#".repeat(10_000_000), "MiB"),
+        ("10 MB", "#".repeat(10_000_000), "10000000 bytes"),
     ];
     for (name, scenario, says) in cases {
         let place = Place::with(&scenario);
