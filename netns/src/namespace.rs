@@ -6,7 +6,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 
 use nix::sched::{CloneFlags, setns, unshare};
@@ -30,12 +29,7 @@ pub struct Namespace {
 struct Shared {
     name: String,
     handle: OwnedFd,
-    next_index: AtomicU32,
 }
-
-/// Link indexes are chosen here, so that no message has to wait for the answer to another. They
-/// begin well above those the kernel hands out to links that are made inside by other means.
-const FIRST_LINK_INDEX: u32 = 100;
 
 /// Why a namespace could not be made or entered.
 #[derive(Debug, Error)]
@@ -93,8 +87,7 @@ impl Namespace {
     /// Makes a namespace. `name` only serves messages and thread names; the kernel never sees it.
     pub fn new(name: &str) -> Result<Self, NamespaceError> {
         let handle = on_scratch_thread(name, || create(name))??;
-        let (name, next_index) = (name.to_owned(), AtomicU32::new(FIRST_LINK_INDEX));
-        Ok(Self { shared: Arc::new(Shared { name, handle, next_index }) })
+        Ok(Self { shared: Arc::new(Shared { name: name.to_owned(), handle }) })
     }
 
     /// The name given to [`Namespace::new`].
@@ -136,11 +129,6 @@ impl Namespace {
     /// Reads a kernel setting inside, by its path under `/proc/sys`.
     pub fn sysctl(&self, key: &str) -> Result<String, NamespaceError> {
         self.run(|| sysctl::read(key))?.map_err(|source| self.sysctl_error(key, source))
-    }
-
-    /// A link index that no link made by this crate has in this namespace.
-    pub(crate) fn next_link_index(&self) -> u32 {
-        self.shared.next_index.fetch_add(1, Ordering::Relaxed)
     }
 
     fn sysctl_error(&self, key: &str, source: io::Error) -> NamespaceError {

@@ -15,9 +15,9 @@ use thiserror::Error;
 
 use crate::namespace::{Namespace, NamespaceError};
 
-/// The most messages in one send: even if the kernel refuses each of them, the answers fit into the
-/// default receive buffer of a socket.
-const MESSAGES_PER_SEND: usize = 100;
+/// The most messages in one send: the answers to as many fit into the default receive buffer of a
+/// socket, even if each describes a whole link.
+const MESSAGES_PER_SEND: usize = 25;
 /// The most bytes in one send, well below the default send buffer.
 const BYTES_PER_SEND: usize = 96 * 1024;
 
@@ -54,6 +54,12 @@ pub enum NetlinkError {
         /// The namespace that it was asked in.
         namespace: String,
     },
+    /// A link did not come up, or an address did not become usable, within ten seconds.
+    #[error("the links in network namespace {namespace} did not come up within ten seconds")]
+    NotUp {
+        /// The namespace they are in.
+        namespace: String,
+    },
     /// The namespace could not be entered.
     #[error(transparent)]
     Namespace(Box<NamespaceError>),
@@ -84,20 +90,33 @@ impl Batch {
 
     /// Sends everything from inside `namespace`. The first refusal is the error.
     pub(crate) fn send(self, namespace: &Namespace) -> Result<(), NetlinkError> {
-        let sent = namespace.run(|| self.send_from_here(namespace.name()));
-        sent.map_err(|error| NetlinkError::Namespace(Box::new(error)))?
+        self.ask(namespace).map(drop)
+    }
+
+    /// … and hands back what was asked for.
+    pub(crate) fn ask(
+        self,
+        namespace: &Namespace,
+    ) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
+        let asked = namespace.run(|| self.ask_from_here(namespace.name()));
+        asked.map_err(|error| NetlinkError::Namespace(Box::new(error)))?
     }
 
     /// Sends everything from the namespace that the calling thread is in; `namespace` only serves
     /// messages.
     pub(crate) fn send_from_here(self, namespace: &str) -> Result<(), NetlinkError> {
+        self.ask_from_here(namespace).map(drop)
+    }
+
+    fn ask_from_here(self, namespace: &str) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
         let socket = open().map_err(|source| socket_error(namespace, source))?;
-        let conversation = Conversation { socket, namespace, requests: &self.requests };
+        let requests = &self.requests;
+        let mut conversation = Conversation { socket, namespace, requests, told: Vec::new() };
         let mut first = 0;
-        while first < self.requests.len() {
+        while first < requests.len() {
             first = conversation.send_from(first)?;
         }
-        Ok(())
+        Ok(conversation.told)
     }
 }
 
@@ -121,12 +140,14 @@ struct Conversation<'a> {
     socket: Socket,
     namespace: &'a str,
     requests: &'a [Request],
+    /// What the kernel sent beside plain answers.
+    told: Vec<RouteNetlinkMessage>,
 }
 
 impl Conversation<'_> {
     /// Sends as many requests as fit, from the one at `first`, and reads the answers. The index of
     /// the next request.
-    fn send_from(&self, first: usize) -> Result<usize, NetlinkError> {
+    fn send_from(&mut self, first: usize) -> Result<usize, NetlinkError> {
         let end = self.requests.len().min(first + MESSAGES_PER_SEND);
         let mut bytes = Vec::new();
         let mut next = first;
@@ -140,20 +161,24 @@ impl Conversation<'_> {
     }
 
     /// Reads until the request numbered `last` is answered.
-    fn read_answers(&self, last: u32) -> Result<(), NetlinkError> {
+    fn read_answers(&mut self, last: u32) -> Result<(), NetlinkError> {
         let mut refusal = None;
         loop {
             let (datagram, _) = self
                 .socket
                 .recv_from_full()
                 .map_err(|source| socket_error(self.namespace, source))?;
-            for answer in answers(&datagram) {
-                let answer = answer.ok_or_else(|| self.not_understood(last))?;
-                if answer.code != 0 {
-                    refusal.get_or_insert_with(|| self.refusal(&answer));
-                }
-                if answer.request == last {
-                    return refusal.map_or(Ok(()), Err);
+            for answer in messages(&datagram) {
+                match answer.ok_or_else(|| self.not_understood(last))? {
+                    Message::Told(message) => self.told.push(message),
+                    Message::Answer(answer) => {
+                        if answer.code != 0 {
+                            refusal.get_or_insert_with(|| self.refusal(&answer));
+                        }
+                        if answer.request == last {
+                            return refusal.map_or(Ok(()), Err);
+                        }
+                    }
                 }
             }
         }
@@ -193,7 +218,13 @@ fn append(bytes: &mut Vec<u8>, request: &Request, number: u32) {
 /// Netlink messages begin at multiples of this.
 const ALIGNMENT: usize = 4;
 
-/// What the kernel says to one request.
+/// What the kernel sends back.
+enum Message {
+    Told(RouteNetlinkMessage),
+    Answer(Answer),
+}
+
+/// What the kernel says to one request, after all else that it had to tell.
 struct Answer {
     request: u32,
     /// A negative error number, or 0.
@@ -201,8 +232,8 @@ struct Answer {
     explanation: Option<String>,
 }
 
-/// The answers in one datagram; `None` in place of one that cannot be read, which is then the last.
-fn answers(datagram: &[u8]) -> impl Iterator<Item = Option<Answer>> {
+/// The messages in one datagram; `None` in place of one that cannot be read, which is then the last.
+fn messages(datagram: &[u8]) -> impl Iterator<Item = Option<Message>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -214,19 +245,23 @@ fn answers(datagram: &[u8]) -> impl Iterator<Item = Option<Answer>> {
         };
         let length = (message.header.length as usize).next_multiple_of(ALIGNMENT);
         rest = rest.get(length..).unwrap_or_default();
-        Some(answer(&message))
+        Some(sort(message))
     })
 }
 
-fn answer(message: &NetlinkMessage<RouteNetlinkMessage>) -> Option<Answer> {
-    let NetlinkPayload::Error(error) = &message.payload else { return None };
-    Some(Answer {
-        request: message.header.sequence_number,
-        code: error.code.map_or(0, |code| code.get()),
-        explanation: (message.header.flags & NLM_F_ACK_TLVS != 0)
-            .then(|| explanation(&error.header))
-            .flatten(),
-    })
+fn sort(message: NetlinkMessage<RouteNetlinkMessage>) -> Option<Message> {
+    let header = message.header;
+    match message.payload {
+        NetlinkPayload::InnerMessage(message) => Some(Message::Told(message)),
+        NetlinkPayload::Error(error) => Some(Message::Answer(Answer {
+            request: header.sequence_number,
+            code: error.code.map_or(0, |code| code.get()),
+            explanation: (header.flags & NLM_F_ACK_TLVS != 0)
+                .then(|| explanation(&error.header))
+                .flatten(),
+        })),
+        _ => None,
+    }
 }
 
 /// The text among the attributes that follow the header of the request in an answer

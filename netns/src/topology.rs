@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::link::LinkFlags;
@@ -13,9 +14,16 @@ use crate::address::{Address, MacAddress};
 use crate::loopback::up;
 use crate::namespace::Namespace;
 use crate::netlink::{Batch, NetlinkError};
+use ready::wait_until_ready;
 use requests::{add_address, add_neighbour, add_route, create_pair};
 
+mod ready;
 mod requests;
+
+/// Link indexes are chosen here, so that no message has to wait for the answer to another. They
+/// begin well above those the kernel hands out to links that are made inside by other means, and no
+/// two ends have the same: the kernel is quicker to notice that a link is up if its peer's differs.
+static NEXT_LINK_INDEX: AtomicU32 = AtomicU32::new(100);
 
 /// Ethernet's own, and the kernel's default for veth.
 pub const DEFAULT_MTU: u32 = 1500;
@@ -40,7 +48,7 @@ impl End {
         Self {
             namespace: namespace.clone(),
             name: name.to_owned(),
-            index: namespace.next_link_index(),
+            index: NEXT_LINK_INDEX.fetch_add(1, Ordering::Relaxed),
             mac,
             mtu: DEFAULT_MTU,
             addresses: Vec::new(),
@@ -140,8 +148,8 @@ impl Topology {
         self
     }
 
-    /// Makes every pair, then brings up and furnishes its ends. After an error, what was made goes
-    /// with its namespaces.
+    /// Makes every pair, brings up and furnishes its ends, and waits until packets get through. After
+    /// an error, what was made goes with its namespaces.
     pub fn build(self) -> Result<(), NetlinkError> {
         let Some([first, _]) = self.pairs.first() else { return Ok(()) };
         let mut pairs = Batch::default();
@@ -155,16 +163,17 @@ impl Topology {
 
     fn furnish(self) -> Result<(), NetlinkError> {
         // By descriptor: two namespaces may well bear the same name.
-        let mut by_namespace = BTreeMap::new();
+        let mut by_namespace = BTreeMap::<_, Vec<End>>::new();
         for end in self.pairs.into_iter().flatten() {
-            let descriptor = end.namespace.as_fd().as_raw_fd();
-            by_namespace
-                .entry(descriptor)
-                .or_insert_with(|| (end.namespace.clone(), Batch::default()))
-                .1
-                .append_end(&end);
+            by_namespace.entry(end.namespace.as_fd().as_raw_fd()).or_default().push(end);
         }
-        by_namespace.into_values().try_for_each(|(namespace, batch)| batch.send(&namespace))
+        for ends in by_namespace.values() {
+            let mut batch = Batch::default();
+            ends.iter().for_each(|end| batch.append_end(end));
+            batch.send(&ends[0].namespace)?;
+        }
+        // Only now, for a link is up when both of its ends are.
+        by_namespace.values().try_for_each(|ends| wait_until_ready(&ends[0].namespace, ends))
     }
 }
 
