@@ -111,9 +111,9 @@ impl Probability {
         self.0 == 0.0
     }
 
-    /// As netem holds it: p · (2³² − 1), rounded as iproute2's `tc` rounds.
+    /// As netem holds it: p · (2³² − 1), rounded as iproute2's `tc` rounds (ties to even).
     pub fn as_u32(self) -> u32 {
-        (self.0 * f64::from(u32::MAX)).round() as u32
+        (self.0 * f64::from(u32::MAX)).round_ties_even() as u32
     }
 }
 

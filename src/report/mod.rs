@@ -9,6 +9,7 @@ mod figures;
 pub mod json;
 pub mod results;
 
+mod paths;
 mod summarise;
 mod table;
 pub mod terminal;

@@ -11,6 +11,7 @@ use crate::timeline::Outage;
 use crate::workload::Workload;
 
 use super::claims::{ClaimReport, hold_against};
+use super::paths::describe_all;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -22,6 +23,8 @@ pub struct Report {
     pub workload: Workload,
     pub outages: Vec<Outage>,
     pub path_names: Vec<String>,
+    /// What each of them is at the start, in a few words.
+    pub paths: Vec<String>,
     /// In the order of the plan; those that did not run are left out.
     pub senders: Vec<SenderReport>,
     pub claims: Vec<ClaimReport>,
@@ -71,6 +74,7 @@ pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
         workload: plan.workload.clone(),
         outages: plan.timeline.outages.clone(),
         path_names: plan.paths.iter().map(|path| path.name.clone()).collect(),
+        paths: describe_all(plan),
         claims: claims.collect(),
         fidelity: worst_fidelity(recordings),
         remarks: remarks(plan, &senders, recordings),

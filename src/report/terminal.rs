@@ -56,7 +56,8 @@ fn heading(report: &Report, style: Style) -> String {
         "" => report.scenario.clone(),
         about => format!("{}: {about}", report.scenario),
     };
-    let lines = [paint(&wrap(&title, style.width), Tone::Heading, style.colour), setup(report)];
+    let title = paint(&wrap(&title, style.width), Tone::Heading, style.colour);
+    let lines = [title, setup(report), paths(report)];
     lines.map(|line| wrap(&line, style.width) + "\n").concat()
 }
 
@@ -80,6 +81,11 @@ pub(super) fn setup(report: &Report) -> String {
         many => vec![format!("{many} outages")],
     };
     parts.into_iter().chain(outages).collect::<Vec<_>>().join(" · ")
+}
+
+/// What the senders met, in one line: below [`setup`] everywhere.
+pub(super) fn paths(report: &Report) -> String {
+    report.paths.join(" · ")
 }
 
 fn sample_size(report: &Report) -> String {

@@ -5,6 +5,8 @@
 mod link;
 mod protocol;
 
+pub use link::settings as link_settings;
+
 use std::fmt::Write;
 
 use super::plan::{Claim, PathPlan, Plan};

@@ -12,7 +12,7 @@ use crate::report::{figures, terminal};
 
 pub const MARGIN: f64 = 24.0;
 /// Where the space under title and subtitle begins.
-pub const TOP: f64 = 92.0;
+pub const TOP: f64 = 110.0;
 pub const LABEL: f64 = 12.0;
 pub const SMALL: f64 = 11.0;
 /// Height of a row of labels.
@@ -41,18 +41,17 @@ pub fn thin(colour: RGBColor) -> Stroke {
     Stroke { colour: colour.mix(1.0), width: 1.0, dash: 0.0 }
 }
 
-/// White paper, the title, and what was run below it.
+/// White paper, the title, and below it what was run and through what.
 pub fn head(data: &Data, canvas: &mut Canvas, title: &str) {
     canvas.rectangle((0.0, 0.0), (WIDTH, canvas.height()), RGBColor(255, 255, 255).mix(1.0));
     let title = format!("{title} · {}", data.report.scenario);
     let bold = Text { size: 18.0, bold: true, ..label(Align::Left) };
     canvas.text(&fitted(&title, bold.size, true, WIDTH - 2.0 * MARGIN), (MARGIN, 30.0), bold);
-    let setup = terminal::setup(data.report);
-    canvas.text(
-        &fitted(&setup, LABEL, false, WIDTH - 2.0 * MARGIN),
-        (MARGIN, 54.0),
-        Text { colour: FAINT_INK, ..label(Align::Left) },
-    );
+    let subtitle = Text { colour: FAINT_INK, ..label(Align::Left) };
+    let lines = [terminal::setup(data.report), terminal::paths(data.report)];
+    for (line, y) in lines.iter().zip([54.0, 72.0]) {
+        canvas.text(&fitted(line, LABEL, false, WIDTH - 2.0 * MARGIN), (MARGIN, y), subtitle);
+    }
 }
 
 /// How to read it, in the last lines of the canvas.

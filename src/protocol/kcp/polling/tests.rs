@@ -35,6 +35,11 @@ impl Polled {
         }
     }
 
+    fn update(&mut self, now: Instant) {
+        self.engine.update(now.as_millis() as u32);
+        self.next_ms.get_or_insert(now.as_millis());
+    }
+
     fn flush_if_at_once(&mut self) {
         if self.flush_at_once {
             self.engine.flush();
@@ -44,14 +49,14 @@ impl Polled {
 
 impl Protocol for Polled {
     fn send(&mut self, now: Instant, message: &[u8]) -> Sent {
-        self.engine.update(now.as_millis() as u32);
+        self.update(now);
         let accepted = self.engine.send(message).is_ok();
         self.flush_if_at_once();
         if accepted { Sent::Accepted } else { Sent::Refused }
     }
 
     fn receive(&mut self, now: Instant, datagram: Datagram) {
-        self.engine.update(now.as_millis() as u32);
+        self.update(now);
         let _ = self.engine.input(&datagram.payload);
         self.delivered.extend(std::iter::from_fn(|| self.engine.receive()));
         self.flush_if_at_once();
@@ -59,6 +64,11 @@ impl Protocol for Polled {
 
     fn poll(&mut self, now: Instant) -> Output {
         let now_ms = now.as_millis();
+        // Before anything happens, the first update waits for a tick of the flush clock.
+        let tick_ms = now_ms.next_multiple_of(self.engine.clock.interval_ms().into());
+        if self.next_ms.is_none() && tick_ms > now_ms {
+            return Output::Wait(Some(Instant::from_nanos(tick_ms * 1_000_000)));
+        }
         let next_ms = self.next_ms.get_or_insert(now_ms);
         if *next_ms <= now_ms {
             assert_eq!(*next_ms, now_ms, "the test's own driver is never late");
