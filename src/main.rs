@@ -8,7 +8,7 @@ use impairlab::commands::{dispatch, error_colour, may_make_namespaces};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if may_make_namespaces(&cli) && !nix::unistd::geteuid().is_root() {
+    if may_make_namespaces(&cli) && !netns::has_network_rights() {
         // Where this is refused, the probe says later what is missing and how to get it.
         let _ = netns::become_root_in_user_namespace();
     }

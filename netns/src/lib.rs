@@ -53,7 +53,7 @@ pub use dump::{Counters, DumpError, Link, Qdisc};
 pub use namespace::{Namespace, NamespaceError};
 pub use netlink::NetlinkError;
 pub use offloads::OffloadError;
-pub use probe::{Availability, Capabilities, probe};
+pub use probe::{Availability, Capabilities, has_network_rights, probe};
 pub use program::{Program, ProgramError, Running};
 pub use qdisc::{Encoded, QdiscError};
 pub use topology::{DEFAULT_MTU, End, Route, Topology};

@@ -200,7 +200,10 @@ impl<'a> Conductor<'a> {
             Some(reason) => Status::Closed { reason },
             None => Status::Complete,
         };
-        let messages = self.log.finish(elapsed);
+        let messages = match interrupted {
+            true => self.log.finish_interrupted(),
+            false => self.log.finish(elapsed),
+        };
         Ok(Conducted { connecting, messages, status, vehicle, cloud })
     }
 

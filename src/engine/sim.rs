@@ -188,7 +188,10 @@ impl<'a> Run<'a> {
             delivery: self.world.delivery(),
             statistics: self.world.statistics(),
             wire: self.world.wire(),
-            messages: self.log.finish(elapsed),
+            messages: match interrupted {
+                true => self.log.finish_interrupted(),
+                false => self.log.finish(elapsed),
+            },
             status,
             fidelity: None,
         }

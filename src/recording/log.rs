@@ -96,6 +96,15 @@ impl MessageLog {
             Kept::Histogram(log) => Messages::Histogram(log.finish(until)),
         }
     }
+
+    /// The same for a trial that was stopped: of the messages behind the last one that was delivered nobody can say
+    /// whether they would have arrived, so they do not count.
+    pub fn finish_interrupted(self) -> Messages {
+        match self.kept {
+            Kept::Each(log) => Messages::Each(log.finish_interrupted()),
+            Kept::Histogram(log) => Messages::Histogram(log.finish_interrupted()),
+        }
+    }
 }
 
 fn nanos(duration: Duration) -> u64 {

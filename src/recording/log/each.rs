@@ -45,6 +45,12 @@ impl EachLog {
         self.messages
     }
 
+    pub(super) fn finish_interrupted(mut self) -> Vec<Message> {
+        let last = self.messages.iter().rposition(|message| message.delivered.is_some());
+        self.messages.truncate(last.map_or(0, |last| last + 1));
+        self.messages
+    }
+
     fn push(&mut self, id: u64, sent: Option<u64>) {
         assert_eq!(id, self.messages.len() as u64, "message ids ascend without a gap");
         let scheduled = nanos(self.periodic.due(id));

@@ -83,6 +83,19 @@ impl HistogramLog {
             self.refused(id);
         }
         self.extend_gap(nanos(until.min(self.periodic.duration)));
+        self.conclude()
+    }
+
+    pub(super) fn finish_interrupted(mut self) -> MessageHistogram {
+        while self.outstanding.back() == Some(&false) {
+            self.outstanding.pop_back();
+            let id = self.oldest + self.outstanding.len() as u64;
+            self.window(id).scheduled -= 1;
+        }
+        self.conclude()
+    }
+
+    fn conclude(self) -> MessageHistogram {
         let scheduled = self.windows.iter().map(|window| window.scheduled).sum();
         let length = self.window_length;
         let windows = self.windows.iter().zip(0..);

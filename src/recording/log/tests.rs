@@ -65,3 +65,23 @@ fn memory_stays_flat_when_nothing_is_ever_delivered() {
     assert_eq!(kept.windows.len(), 600);
     assert_eq!(log.delivered(3, Duration::from_secs(2000)), None, "fell out of the window");
 }
+
+#[test]
+fn a_stopped_trial_does_not_count_what_was_still_under_way() {
+    for keep in [Keep::Messages, Keep::Histogram] {
+        let mut log = MessageLog::new(&workload(keep, 50.0, ms(10_000)));
+        (0..10).for_each(|id| log.sent(id, ms(20 * id)));
+        [0, 1, 3, 4].map(|id| log.delivered(id, ms(20 * id + 40)));
+        // 2 was overtaken; 5 to 9 might have come.
+        let (scheduled, delivered) = match log.finish_interrupted() {
+            Messages::Each(messages) => {
+                let delivered = messages.iter().filter(|message| message.delivered.is_some());
+                (messages.len(), delivered.count())
+            }
+            Messages::Histogram(histogram) => {
+                (histogram.scheduled as usize, histogram.delivered as usize)
+            }
+        };
+        assert_eq!((scheduled, delivered), (5, 4), "{keep:?}");
+    }
+}
