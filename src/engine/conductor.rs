@@ -104,7 +104,7 @@ impl<'a> Conductor<'a> {
         self.agreement.set_start(start);
         thread::sleep(start.saturating_since(self.clock.now()));
         let answer = events(Event::Started { handshake: connecting });
-        let answer = self.to_the_end(start, answer, events)?;
+        let answer = self.watch_to_the_end(start, answer, events)?;
         self.finish(connecting, start, answer.is_break())
     }
 
@@ -134,7 +134,7 @@ impl<'a> Conductor<'a> {
         Err(EngineError::NotConnected { sender, limit_s: CONNECT_LIMIT.as_secs() })
     }
 
-    fn to_the_end(
+    fn watch_to_the_end(
         &mut self,
         start: Instant,
         mut answer: ControlFlow<()>,

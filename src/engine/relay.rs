@@ -126,7 +126,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
 
 /// A trial has three threads that must be on time, each of them awake for a small part of it: so several share a
 /// processor, up to a number of packets a second at which they begin to stand in each other's way. Twelve trials of 50
-/// messages a second on two processors, or six of 1,000, kept the 99th percentile of lateness below 0.1 ms.
+/// messages a second on two busy processors, or four of 1,000, had 99th percentiles of lateness around 0.2 ms.
 fn side_by_side(processors: usize, plan: &Plan) -> usize {
     const TRIALS: usize = 6;
     const PACKETS_PER_SECOND: f64 = 2000.0;

@@ -8,7 +8,7 @@ use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 
 use super::fidelity::Stalls;
-use super::real_clock::Clock;
+use super::real_clock::{Clock, thread_cpu_time};
 use super::syscalls::run_first_in_first_out;
 use crate::units::Instant;
 
@@ -45,7 +45,7 @@ impl Waiter {
         Self {
             clock,
             spin,
-            duty: Duty::new(now),
+            duty: Duty::new(now, thread_cpu_time()),
             stalls: Stalls::default(),
             realtime,
             awake_since: now,
@@ -57,13 +57,12 @@ impl Waiter {
     pub fn wait(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
         let asleep_from = self.clock.now();
         self.stalls.note(asleep_from.saturating_since(self.awake_since));
-        if let Some(nap) = self.duty.overdrawn(asleep_from).filter(|_| self.realtime) {
+        let nap = self.duty.overdrawn(asleep_from, thread_cpu_time());
+        if let Some(nap) = nap.filter(|_| self.realtime) {
             std::thread::sleep(nap);
         }
         let spin = if self.duty.allows_spinning() { self.spin } else { Duration::ZERO };
         let ready = poll_for(sources, (deadline - spin).saturating_since(self.clock.now()));
-        let spin_from = self.clock.now();
-        self.duty.slept(spin_from.saturating_since(asleep_from));
         if !ready {
             self.spin_until(sources, deadline);
         }
@@ -109,42 +108,41 @@ fn poll_for(sources: &mut [PollFd<'_>], timeout: Duration) -> bool {
     ppoll(sources, Some(TimeSpec::from_duration(timeout)), None).is_ok_and(|ready| ready > 0)
 }
 
-/// Processor time as a purse: waiting fills it, being awake empties it. A real-time thread that is awake all the time
-/// is stopped by the kernel for 50 ms of every second, so it had better take short naps of its own.
+/// Processor time as a purse: time fills it, using the processor empties it. A real-time thread that uses one all the
+/// time is stopped by the kernel for 50 ms of every second, so it had better take short naps of its own.
 struct Duty {
-    purse: Duration,
+    /// Seconds; below zero it is overdrawn.
+    purse: f64,
     last: Instant,
-    slept: Duration,
+    last_used: Duration,
 }
 
 impl Duty {
     /// The share of a processor that a thread may use for long.
     const LIMIT: f64 = 0.7;
-    /// What it may use at once after a rest.
-    const PURSE: Duration = Duration::from_millis(10);
+    /// Seconds that it may use at once after a rest.
+    const PURSE: f64 = 0.01;
+    /// Seconds. What it would take longer to pay back is forgiven: a host that stood still may look like use.
+    const LONGEST_NAP: f64 = 0.002;
 
-    fn new(now: Instant) -> Self {
-        Self { purse: Self::PURSE, last: now, slept: Duration::ZERO }
+    fn new(now: Instant, used: Duration) -> Self {
+        Self { purse: Self::PURSE, last: now, last_used: used }
     }
 
-    fn slept(&mut self, time: Duration) {
-        self.slept += time;
-    }
-
-    /// Settles the account; how long to nap if it is overdrawn.
-    fn overdrawn(&mut self, now: Instant) -> Option<Duration> {
-        let elapsed = now.saturating_since(self.last);
-        let awake = elapsed.saturating_sub(self.slept);
-        let earned = self.purse + elapsed.mul_f64(Self::LIMIT);
-        (self.last, self.slept) = (now, Duration::ZERO);
-        self.purse = earned.saturating_sub(awake).min(Self::PURSE);
-        let debt = awake.saturating_sub(earned);
-        (!debt.is_zero()).then(|| debt.div_f64(Self::LIMIT).min(Self::PURSE))
+    /// Settles the account of a thread that has `used` this much in all; how long to nap if it is overdrawn.
+    fn overdrawn(&mut self, now: Instant, used: Duration) -> Option<Duration> {
+        let earned = Self::LIMIT * now.saturating_since(self.last).as_secs_f64();
+        let spent = used.saturating_sub(self.last_used).as_secs_f64();
+        (self.last, self.last_used) = (now, used);
+        let most_debt = Self::LONGEST_NAP * Self::LIMIT;
+        self.purse = (self.purse + earned - spent).clamp(-most_debt, Self::PURSE);
+        let nap = Duration::try_from_secs_f64(-self.purse / Self::LIMIT).unwrap_or_default();
+        (!nap.is_zero()).then_some(nap)
     }
 
     /// Half of the purse is kept for work.
     fn allows_spinning(&self) -> bool {
-        self.purse > Self::PURSE / 2
+        self.purse > Self::PURSE / 2.0
     }
 }
 
@@ -157,28 +155,24 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_always_awake_is_sent_to_nap_for_the_rest_of_its_share() {
-        let mut duty = Duty::new(at(0));
-        let mut naps = Duration::ZERO;
-        let mut time = 0;
-        while time < 10_000_000 {
-            time += 500;
-            if let Some(nap) = duty.overdrawn(at(time)) {
-                duty.slept(nap);
-                naps += nap;
-                time += nap.as_micros() as u64;
-            }
+    fn a_thread_that_always_works_is_sent_to_nap_for_the_rest_of_its_share() {
+        let mut duty = Duty::new(at(0), Duration::ZERO);
+        let (mut time, mut used) = (Duration::ZERO, Duration::ZERO);
+        while time < Duration::from_secs(10) {
+            time += Duration::from_micros(500);
+            used += Duration::from_micros(500);
+            time += duty.overdrawn(Instant::ZERO + time, used).unwrap_or_default();
         }
-        let awake = 1.0 - naps.as_secs_f64() / 10.0;
-        assert!((0.69..=0.71).contains(&awake), "awake {awake}");
+        let share = used.as_secs_f64() / time.as_secs_f64();
+        assert!((0.69..=0.71).contains(&share), "{share}");
     }
 
     #[test]
     fn a_thread_that_mostly_sleeps_may_spin() {
-        let mut duty = Duty::new(at(0));
+        let mut duty = Duty::new(at(0), Duration::ZERO);
         for round in 1..1000 {
-            duty.slept(Duration::from_micros(900));
-            assert_eq!(duty.overdrawn(at(round * 1000)), None);
+            let used = Duration::from_micros(round * 100);
+            assert_eq!(duty.overdrawn(at(round * 1000), used), None);
             assert!(duty.allows_spinning());
         }
     }
