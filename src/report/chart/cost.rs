@@ -1,6 +1,6 @@
 //! What a sender's P99 costs: latency against amplification, one point each.
 
-use plotters::style::{Color, RGBColor};
+use plotters::style::Color;
 
 use super::Data;
 use super::axis::{Axis, Span, ratio_label};
@@ -10,7 +10,7 @@ use super::frame::{
     head, label, latency_title, note, thin, whiskers,
 };
 use super::labels::{Area, place};
-use super::palette::{FAINT_INK, INK, SenderLook};
+use super::palette::{FAINT_INK, INK, PAPER, SenderLook};
 use crate::recording::Figure;
 use crate::statistics::{Latency, Quantile};
 
@@ -133,7 +133,7 @@ fn names(canvas: &mut Canvas, spots: &[Spot], points: &[Point], plot: &Plot, tak
     for (n, area) in found() {
         // Paper behind the name, so that neither the grid nor the line of another name runs through
         // it.
-        let paper = RGBColor(255, 255, 255).mix(0.8);
+        let paper = PAPER.mix(0.8);
         canvas.rectangle((area.left, area.top), (area.right, area.bottom), paper);
         canvas.text(&texts[n], area.middle(), label(Align::Centre));
     }

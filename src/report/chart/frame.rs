@@ -7,7 +7,7 @@ use super::Data;
 use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Text, WIDTH, text_width};
 use super::labels::Area;
-use super::palette::{DEADLINE, FAINT_INK, GRID, INK, SenderLook};
+use super::palette::{DEADLINE, FAINT_INK, GRID, INK, PAPER, SenderLook};
 use crate::report::{figures, terminal};
 
 pub const MARGIN: f64 = 24.0;
@@ -43,7 +43,7 @@ pub fn thin(colour: RGBColor) -> Stroke {
 
 /// White paper, the title, and below it what was run and through what.
 pub fn head(data: &Data, canvas: &mut Canvas, title: &str) {
-    canvas.rectangle((0.0, 0.0), (WIDTH, canvas.height()), RGBColor(255, 255, 255).mix(1.0));
+    canvas.rectangle((0.0, 0.0), (WIDTH, canvas.height()), PAPER.mix(1.0));
     let title = format!("{title} · {}", data.report.scenario);
     let bold = Text { size: 18.0, bold: true, ..label(Align::Left) };
     canvas.text(&fitted(&title, bold.size, true, WIDTH - 2.0 * MARGIN), (MARGIN, 30.0), bold);

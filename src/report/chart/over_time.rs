@@ -176,7 +176,9 @@ impl Strip<'_> {
         if self.look == SenderLook(0) {
             let look = Text { colour: DEADLINE, ..small(Align::Left) };
             let text = super::frame::deadline_label(data);
-            canvas.text(&text, (left + 6.0, y - 8.0), look);
+            // Near the top it would lie on the ticks of lost messages.
+            let beside = if y - top > 16.0 { y - 8.0 } else { y + 8.0 };
+            canvas.text(&text, (left + 6.0, beside), look);
         }
     }
 

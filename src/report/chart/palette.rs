@@ -6,6 +6,7 @@ use plotters::style::{Color, RGBAColor, RGBColor};
 
 use super::canvas::{Canvas, Point};
 
+pub const PAPER: RGBColor = RGBColor(255, 255, 255);
 pub const INK: RGBColor = RGBColor(34, 34, 34);
 pub const FAINT_INK: RGBColor = RGBColor(102, 102, 102);
 pub const GRID: RGBColor = RGBColor(222, 222, 222);
@@ -54,7 +55,7 @@ impl SenderLook {
     pub fn mark(self, canvas: &mut Canvas, at: Point, radius: f64, hollow: bool) {
         self.filled(canvas, at, radius, self.opaque());
         if hollow {
-            self.filled(canvas, at, radius - 2.0, RGBColor(255, 255, 255).mix(1.0));
+            self.filled(canvas, at, radius - 2.0, PAPER.mix(1.0));
         }
     }
 

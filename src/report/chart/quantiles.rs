@@ -9,9 +9,9 @@ use super::frame::{
     BOTTOM, LABEL, MARGIN, Plot, SMALL, TOP, axis_below, deadline_label, deadline_ms,
     deadline_stroke, fitted, head, label, latency_title, note, small, whiskers, widest_name,
 };
-use super::palette::{DEADLINE, INK, SenderLook};
+use super::palette::{DEADLINE, INK, PAPER, SenderLook};
 use crate::recording::Figure;
-use crate::report::figures;
+use crate::report::{SenderReport, figures};
 use crate::statistics::Latency;
 
 const BAR: f64 = 17.0;
@@ -35,18 +35,17 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     };
     let axis = axis(data, &plot);
     axis_below(canvas, &plot, &axis, latency_label, &latency_title("latency", &axis));
-    for (place, sender) in data.report.senders.iter().enumerate() {
-        let top = plot.top + GROUP * place as f64 + 7.0;
-        let name = fitted(&sender.pooled.sender, LABEL, false, names);
-        canvas.text(&name, (MARGIN, top + 1.5 * BAR), label(Align::Left));
-        for (row, figure) in sender.pooled.quantiles.iter().enumerate() {
-            let bar =
-                Bar { axis: &axis, plot: &plot, top: top + BAR * row as f64, tint: TINTS[row] };
-            bar.draw(canvas, figure, SenderLook(place));
-        }
-    }
+    let bars = bars(data, &plot, &axis);
+    bars.iter().for_each(|bar| bar.draw(canvas));
     canvas.line((plot.left, plot.top), (plot.left, plot.bottom), super::frame::thin(INK));
     deadline(data, canvas, &plot, &axis);
+    // Above the deadline, which may run through them.
+    bars.iter().for_each(|bar| bar.write(canvas));
+    for (place, sender) in data.report.senders.iter().enumerate() {
+        let name = fitted(&sender.pooled.sender, LABEL, false, names);
+        let middle = top_of_group(&plot, place) + 1.5 * BAR;
+        canvas.text(&name, (MARGIN, middle), label(Align::Left));
+    }
     note(canvas, &how_to_read(data, &axis));
 }
 
@@ -75,44 +74,72 @@ fn how_to_read(data: &Data, axis: &Axis) -> String {
 struct Bar<'a> {
     axis: &'a Axis,
     plot: &'a Plot,
+    figure: &'a Figure,
+    look: SenderLook,
     top: f64,
     tint: f64,
 }
 
+fn bars<'a>(data: &'a Data, plot: &'a Plot, axis: &'a Axis) -> Vec<Bar<'a>> {
+    let of_sender = |(place, sender): (usize, &'a SenderReport)| {
+        let bar = move |(row, figure): (usize, &'a Figure)| Bar {
+            axis,
+            plot,
+            figure,
+            look: SenderLook(place),
+            top: top_of_group(plot, place) + BAR * row as f64,
+            tint: TINTS[row],
+        };
+        sender.pooled.quantiles.iter().enumerate().map(bar)
+    };
+    data.report.senders.iter().enumerate().flat_map(of_sender).collect()
+}
+
+fn top_of_group(plot: &Plot, place: usize) -> f64 {
+    plot.top + GROUP * place as f64 + 7.0
+}
+
 impl Bar<'_> {
-    fn draw(&self, canvas: &mut Canvas, figure: &Figure, look: SenderLook) {
+    fn draw(&self, canvas: &mut Canvas) {
+        let Some(end) = self.end() else { return };
+        let (from, to) = ((self.plot.left, self.top + 1.5), (end, self.top + BAR - 1.5));
+        if self.figure.enough {
+            canvas.rectangle(from, to, self.look.tint(self.tint));
+        } else {
+            canvas.rectangle(from, to, self.look.tint(self.tint * 0.25));
+            self.hatch(canvas, end);
+        }
+    }
+
+    /// Its names, its whisker and, on white, its value.
+    fn write(&self, canvas: &mut Canvas) {
         let middle = self.top + BAR / 2.0;
-        canvas.text(
-            &figure.quantile.to_string(),
-            (self.plot.left - 6.0, middle),
-            small(Align::Right),
-        );
-        let Some(value) = figure.value else {
+        let quantile = self.figure.quantile.to_string();
+        canvas.text(&quantile, (self.plot.left - 6.0, middle), small(Align::Right));
+        let Some((value, end)) = self.figure.value.zip(self.end()) else {
             canvas.text("no messages", (self.plot.left + 6.0, middle), small(Align::Left));
             return;
         };
-        let end = if value.is_lost() {
-            self.plot.right
-        } else {
-            self.axis.place(value.as_ms_or_infinity())
-        };
-        let (from, to) = ((self.plot.left, self.top + 1.5), (end, self.top + BAR - 1.5));
-        if figure.enough {
-            canvas.rectangle(from, to, look.tint(self.tint));
-        } else {
-            canvas.rectangle(from, to, look.tint(self.tint * 0.25));
-            self.hatch(canvas, end, look);
-        }
-        let label_from = self.whisker(canvas, figure, end);
-        let mark = if figure.enough { "" } else { " *" };
+        let from = self.whisker(canvas, end) + 6.0;
+        let mark = if self.figure.enough { "" } else { " *" };
         let text = format!("{}{mark}", figures::latency(value));
-        canvas.text(&text, (label_from + 6.0, middle), Text { size: SMALL, ..label(Align::Left) });
+        let to = from + text_width(&text, SMALL, false);
+        canvas.rectangle((from - 2.0, middle - 6.0), (to + 2.0, middle + 6.0), PAPER.mix(1.0));
+        canvas.text(&text, (from, middle), Text { size: SMALL, ..label(Align::Left) });
+    }
+
+    fn end(&self) -> Option<f64> {
+        let value = self.figure.value?;
+        Some(match value.is_lost() {
+            true => self.plot.right,
+            false => self.axis.place(value.as_ms_or_infinity()),
+        })
     }
 
     /// Slanted lines, cut at the edges of the bar.
-    fn hatch(&self, canvas: &mut Canvas, end: f64, look: SenderLook) {
+    fn hatch(&self, canvas: &mut Canvas, end: f64) {
         let (top, bottom) = (self.top + 1.5, self.top + BAR - 1.5);
-        let stroke = Stroke { colour: look.opaque(), width: 1.0, dash: 0.0 };
+        let stroke = Stroke { colour: self.look.opaque(), width: 1.0, dash: 0.0 };
         let rise = bottom - top;
         let mut start = self.plot.left - rise + 3.0;
         while start < end {
@@ -128,8 +155,8 @@ impl Bar<'_> {
 
     /// Returns where the whisker, or the bar, ends. A whisker without an upper end runs off to the
     /// right.
-    fn whisker(&self, canvas: &mut Canvas, figure: &Figure, end: f64) -> f64 {
-        let (Some(low), Some(high)) = (figure.interval.low, figure.interval.high) else {
+    fn whisker(&self, canvas: &mut Canvas, end: f64) -> f64 {
+        let (Some(low), Some(high)) = (self.figure.interval.low, self.figure.interval.high) else {
             return end;
         };
         let place = |latency: Latency| match latency.as_ms() {
