@@ -39,18 +39,20 @@ impl Engine for Sim {
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
         let mut world = World::new(trial)?;
-        let handshake = connect(trial, &mut world)?;
+        let duration = connect(trial, &mut world)?;
         let start = trial.start_after(world.now());
         world.run_until(start, &mut |_, _| {})?;
+        let (up, down) = world.offered();
+        let handshake = Handshake { duration, up, down };
         world.go_live(trial);
         let answer = events(Event::Started { handshake: handshake.duration });
-        let outcome = Run::new(trial, world, start).to_the_end(answer, events)?;
+        let outcome = Run::new(trial, world, start).conduct(answer, events)?;
         Ok(Recording::new(trial, EngineKind::Sim, Outcome { handshake, ..outcome }))
     }
 }
 
-/// Runs the clean network until both sides are ready to send.
-fn connect(trial: &Trial, world: &mut World) -> Result<Handshake, EngineError> {
+/// Runs the clean network until both sides are ready to send; how long that takes.
+fn connect(trial: &Trial, world: &mut World) -> Result<Duration, EngineError> {
     let limit = Instant::ZERO + CONNECT_LIMIT;
     while !world.is_connected() {
         let next = world.next_event().filter(|at| *at <= limit);
@@ -62,8 +64,7 @@ fn connect(trial: &Trial, world: &mut World) -> Result<Handshake, EngineError> {
         };
         world.run_until(next, &mut |_, _| {})?;
     }
-    let (up, down) = world.offered();
-    Ok(Handshake { duration: world.now().saturating_since(Instant::ZERO), up, down })
+    Ok(world.now().saturating_since(Instant::ZERO))
 }
 
 /// The workload, from its first message to the last delivery.
@@ -92,7 +93,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn to_the_end(
+    fn conduct(
         mut self,
         answer: ControlFlow<()>,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,

@@ -69,7 +69,7 @@ pub enum Status {
     },
 }
 
-/// What it cost to get connected, on a clean link, before the workload started.
+/// What it cost to get connected, on a clean link: how long it took, and all that was sent before the workload started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Handshake {
     pub duration: Duration,

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn without_a_level_before_it_is_unknown() {
-        assert_eq!(recovered(|t| (t as u64 % 2 == 0).then_some(40.0)), Recovery::Unknown);
+        assert_eq!(recovered(|t| (t as u64).is_multiple_of(2).then_some(40.0)), Recovery::Unknown);
         let early = Outage { from: Duration::ZERO, ..OUTAGE };
         let steady = Messages::Each(messages(|_| Some(40.0)));
         assert_eq!(recovery(&steady, &early, 50.0), Recovery::Unknown);

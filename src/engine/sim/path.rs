@@ -3,7 +3,7 @@
 use crate::engine::outcome::link_count;
 use crate::engine::{ETHERNET_HEADER, IP_UDP_HEADERS, Trial, clean_profile};
 use crate::link::profile::LinkProfile;
-use crate::link::{Link, Packet};
+use crate::link::{BitFlip, Link, Packet};
 use crate::protocol::{Datagram, Ecn};
 use crate::recording::{LinkCount, WireCount};
 use crate::units::{Direction, Instant, PathId};
@@ -80,10 +80,13 @@ impl OneWay {
 }
 
 /// What the receiving host makes of a packet. One flipped bit is caught by the check of the destination address, the
-/// type or a checksum, wherever it fell; only that of the Ethernet source address is looked at by nobody.
+/// type or a checksum, but for two places: nobody looks at the Ethernet source address, and the lowest bit of the first
+/// byte makes a multicast frame of it, which Linux takes in.
 fn arrived(packet: Packet<Datagram>) -> Option<Datagram> {
     const SOURCE_ADDRESS: std::ops::Range<u32> = 6..12;
-    if packet.corrupted.is_some_and(|flip| !SOURCE_ADDRESS.contains(&flip.offset)) {
+    const MULTICAST: BitFlip = BitFlip { offset: 0, bit: 0 };
+    let harmless = |flip: BitFlip| flip == MULTICAST || SOURCE_ADDRESS.contains(&flip.offset);
+    if packet.corrupted.is_some_and(|flip| !harmless(flip)) {
         return None;
     }
     let mut datagram = packet.payload;

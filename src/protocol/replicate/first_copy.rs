@@ -17,13 +17,16 @@ impl FirstCopy {
     /// Whether `number` is new; from now on it is not.
     pub(super) fn is_first(&mut self, number: u64) -> bool {
         let window = self.seen.len() as u64;
+        let known = self
+            .next
+            .checked_sub(number.saturating_add(1))
+            .is_some_and(|lag| lag >= window || self.seen[(number % window) as usize]);
+        if known {
+            return false;
+        }
         if number >= self.next {
             self.forget(self.next.max(number.saturating_sub(window - 1))..number);
             self.next = number.saturating_add(1);
-        } else if self.next - number > window {
-            return false;
-        } else if self.seen[(number % window) as usize] {
-            return false;
         }
         self.seen[(number % window) as usize] = true;
         true

@@ -2,10 +2,9 @@
 //! a minimal loop around the published crates, with its own link: delay uniform around its mean, so that packets
 //! reorder, and the first message 4 ms after a tick of KCP's clock. Percentiles within 5 %, amplification within 2 %.
 
-mod lab;
-
 use impairlab::recording::Recording;
-use lab::{amplification_total, amplification_up, latencies_ms, plan, quantile, simulate};
+
+use super::lab::{amplification_total, amplification_up, latencies_ms, plan, quantile, simulate};
 
 const REPETITIONS: usize = 8;
 

@@ -1,7 +1,5 @@
 //! What the whole-run tests share: a scenario as text, run in virtual time.
 
-#![expect(dead_code, reason = "each test binary uses a part of it")]
-
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,6 @@
 //! Whole runs in virtual time against formulas that know nothing of our code.
 
-mod lab;
-
-use lab::{latencies_ms, messages, plan, quantile, simulate};
+use super::lab::{latencies_ms, messages, plan, quantile, simulate};
 
 /// How many standard deviations a count of independent events may be off: one wrong alarm in 15,000.
 const SIGMAS: f64 = 4.0;
