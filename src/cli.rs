@@ -51,7 +51,7 @@ pub enum Command {
     },
     /// Run a scenario on sim and on relay, and say whether they agree
     #[command(after_help = EXIT_CODES)]
-    Agree(AgreeArgs),
+    Agree(What),
     /// Say what this machine can do, and how to get what is missing
     Doctor {
         /// Print JSON
@@ -60,13 +60,11 @@ pub enum Command {
     },
 }
 
+/// What is run.
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub struct What {
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// Where the trials run
-    #[arg(long, value_enum, default_value_t = EngineChoice::Auto)]
-    pub engine: EngineChoice,
     /// Run each sender this often, with new seeds (default: as the scenario says)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
@@ -76,6 +74,18 @@ pub struct RunArgs {
     /// Only these senders (may be given several times)
     #[arg(long = "sender", value_name = "NAME")]
     pub senders: Vec<String>,
+    /// No progress display
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub what: What,
+    /// Where the trials run
+    #[arg(long, value_enum, default_value_t = EngineChoice::Auto)]
+    pub engine: EngineChoice,
     /// Trials side by side (default: as many as this machine runs without spoiling them)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
@@ -85,30 +95,9 @@ pub struct RunArgs {
     /// Print the summary as JSON instead of the table
     #[arg(long)]
     pub json: bool,
-    /// No progress display
-    #[arg(long, short)]
-    pub quiet: bool,
     /// End with exit code 5 if the host spoilt a result
     #[arg(long)]
     pub strict: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct AgreeArgs {
-    #[arg(value_name = "SCENARIO")]
-    pub scenario: PathBuf,
-    /// Run each sender this often, with new seeds (default: as the scenario says)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repeat: Option<u32>,
-    /// Another seed than the scenario's
-    #[arg(long, value_name = "SEED")]
-    pub seed: Option<u64>,
-    /// Only these senders (may be given several times)
-    #[arg(long = "sender", value_name = "NAME")]
-    pub senders: Vec<String>,
-    /// No progress display
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

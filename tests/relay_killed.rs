@@ -1,6 +1,6 @@
 //! The relay engine without root, killed at random moments. The process is root in a user namespace that may hold no
 //! more network namespaces than one trial needs: so the kernel itself refuses the next trial if a killed one has left
-//! anything that keeps one of its namespaces, and with it any link in it, alive. `RELAY_KILLS` sets how many it kills.
+//! anything that keeps one of its namespaces, and with it any link in it, alive. `RELAY_KILLS` sets how many it kills, 50 without it.
 
 #[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use more of it")]
 mod relay_trials;
@@ -42,7 +42,8 @@ fn main() -> ExitCode {
 }
 
 fn killed_trials_leave_nothing() -> ExitCode {
-    let kills = std::env::var("RELAY_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(5);
+    let kills =
+        std::env::var("RELAY_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(50);
     let mut random = 1_u64;
     for _ in 0..kills {
         // Knuth's MMIX generator: anywhere from the first namespace to well into the workload.

@@ -5,23 +5,18 @@ use std::io::Write;
 use std::sync::Arc;
 
 use super::engine_choice::{self, Chosen};
-use super::run::select_senders;
-use super::{CommandError, Ending, trials};
-use crate::cli::{AgreeArgs, EngineChoice};
+use super::{CommandError, Ending, selection, trials};
+use crate::cli::{EngineChoice, What};
 use crate::progress::Display;
 use crate::recording::Recording;
 use crate::report::agreement::{Agreement, Agrees};
 use crate::report::terminal::Style;
 use crate::report::{Report, summarise};
-use crate::scenario::{self, plan::Plan};
+use crate::scenario::plan::Plan;
 
-pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
-    let mut plan = scenario::load(&args.scenario)?;
-    plan.seed = args.seed.unwrap_or(plan.seed);
-    plan.repeat = args.repeat.unwrap_or(plan.repeat);
-    select_senders(&mut plan, &args.senders)?;
-    let plan = Arc::new(plan);
-    let display = Arc::new(Display::new(args.quiet));
+pub fn run(what: &What, out: &mut dyn Write) -> Result<Ending, CommandError> {
+    let plan = Arc::new(selection::plan(what)?.0);
+    let display = Arc::new(Display::new(what.quiet));
 
     let other = engine_choice::choose(EngineChoice::Relay)?;
     let reference = engine_choice::choose(EngineChoice::Sim)?;

@@ -8,6 +8,7 @@ pub mod engine_choice;
 pub mod error;
 pub mod report;
 pub mod run;
+mod selection;
 pub mod show;
 pub mod trials;
 

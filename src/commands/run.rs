@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{CommandError, Ending, engine_choice, trials};
+use super::{CommandError, Ending, engine_choice, selection, trials};
 use crate::cli::RunArgs;
 use crate::engine::{Engine, environment};
 use crate::progress::Display;
 use crate::recording::Recording;
 use crate::report::{Report, Results, json, terminal};
-use crate::scenario::{self, plan::Plan};
+use crate::scenario::plan::Plan;
 
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
-    let (plan, text) = plan_as_asked(args)?;
+    let (plan, text) = selection::plan(&args.what)?;
     let plan = Arc::new(plan);
-    let display = Arc::new(Display::new(args.quiet));
+    let display = Arc::new(Display::new(args.what.quiet));
     let chosen = engine_choice::choose(args.engine)?;
     chosen.notice.iter().for_each(|notice| display.say(notice));
     let results = prepare_results(args, &plan, &text, chosen.engine.as_ref())?;
@@ -42,29 +42,6 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
     let report = results.finish(&plan, &outcome.recordings)?;
     print(args, &report, results.folder(), out).map_err(CommandError::Output)?;
     Ok(ending(args, &outcome))
-}
-
-/// The scenario with what the command line changes of it, and its text as it is written.
-fn plan_as_asked(args: &RunArgs) -> Result<(Plan, String), CommandError> {
-    let (mut plan, text) = scenario::load_with_text(&args.scenario)?;
-    plan.repeat = args.repeat.unwrap_or(plan.repeat);
-    plan.seed = args.seed.unwrap_or(plan.seed);
-    select_senders(&mut plan, &args.senders)?;
-    Ok((plan, text))
-}
-
-/// Keeps the senders that were named, in the order of the file; all of them if none was.
-pub fn select_senders(plan: &mut Plan, names: &[String]) -> Result<(), CommandError> {
-    let known = |name: &str| plan.senders.iter().any(|sender| sender.name == name);
-    if let Some(name) = names.iter().find(|name| !known(name)) {
-        let known: Vec<_> = plan.senders.iter().map(|sender| sender.name.as_str()).collect();
-        return Err(CommandError::NoSuchSender { name: name.clone(), known: known.join(", ") });
-    }
-    if !names.is_empty() {
-        plan.senders.retain(|sender| names.contains(&sender.name));
-        plan.claims.retain(|claim| names.contains(&claim.sender));
-    }
-    Ok(())
 }
 
 /// The folder is made and proven writable before the first trial, not found wanting after the last.

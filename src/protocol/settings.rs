@@ -47,6 +47,26 @@ pub struct KcpSettings {
     pub update_interval: Duration,
 }
 
+impl KcpSettings {
+    /// The well-known fast settings, on the current ikcp: what a scenario gets that says nothing else.
+    pub fn new(path: PathId) -> Self {
+        Self {
+            path,
+            behaviour: KcpBehaviour::Ikcp211,
+            nodelay: 1,
+            interval: Duration::from_millis(10),
+            resend: 2,
+            nc: true,
+            send_window: 128,
+            receive_window: 128,
+            mtu: 1400,
+            stream: false,
+            flush_at_once: false,
+            update_interval: Duration::from_millis(1),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KcpBehaviour {
     #[serde(rename = "ikcp-1.7")]
@@ -64,6 +84,20 @@ pub struct QuicSettings {
     pub initial_rtt: Duration,
     /// `max_ack_delay` this side announces; RFC 9000's default is 25 ms.
     pub max_ack_delay: Duration,
+}
+
+impl QuicSettings {
+    /// The standard's: Cubic (RFC 9438), an initial RTT of 333 ms (RFC 9002), an ACK delay of 25 ms (RFC 9000), and all
+    /// messages on one stream.
+    pub fn new(path: PathId) -> Self {
+        Self {
+            path,
+            congestion: QuicCongestion::Cubic,
+            mode: QuicMode::Stream,
+            initial_rtt: Duration::from_millis(333),
+            max_ack_delay: Duration::from_millis(25),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::engine::EngineKind;
 use crate::protocol::settings::{Copy, MpquicCongestion, MpquicScheduler};
-use crate::protocol::settings::{KcpBehaviour, KcpSettings, MpquicSettings, UdpSettings};
+use crate::protocol::settings::{KcpSettings, MpquicSettings, UdpSettings};
 use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, ReplicateSettings};
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::scenario::plan::{Claim, PathPlan, Plan, SenderPlan};
@@ -135,20 +135,7 @@ fn outages() -> Vec<Outage> {
 
 fn protocol(sender: &str) -> ProtocolSettings {
     let path = PathId(0);
-    let kcp = ProtocolSettings::Kcp(KcpSettings {
-        path,
-        behaviour: KcpBehaviour::Ikcp211,
-        nodelay: 1,
-        interval: Duration::from_millis(10),
-        resend: 2,
-        nc: true,
-        send_window: 128,
-        receive_window: 128,
-        mtu: 1400,
-        stream: false,
-        flush_at_once: true,
-        update_interval: Duration::from_millis(1),
-    });
+    let kcp = ProtocolSettings::Kcp(KcpSettings { flush_at_once: true, ..KcpSettings::new(path) });
     let quic = ProtocolSettings::Quic(QuicSettings {
         path,
         congestion: QuicCongestion::Bbr,

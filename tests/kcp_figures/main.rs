@@ -139,20 +139,7 @@ fn setup(
     per_second: u64,
     seconds: u64,
 ) -> Setup {
-    let settings = KcpSettings {
-        path: PathId(0),
-        behaviour,
-        nodelay: 1,
-        interval: Duration::from_millis(10),
-        resend: 2,
-        nc: true,
-        send_window: 128,
-        receive_window: 128,
-        mtu: 1400,
-        stream: false,
-        flush_at_once,
-        update_interval: Duration::from_millis(1),
-    };
+    let settings = KcpSettings { behaviour, flush_at_once, ..KcpSettings::new(PathId(0)) };
     Setup {
         settings,
         loss,

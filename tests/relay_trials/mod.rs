@@ -8,8 +8,8 @@ use impairlab::engine::Trial;
 use impairlab::link::profile::LinkProfile;
 use impairlab::protocol::ProtocolSettings;
 use impairlab::protocol::settings::{
-    Copy, KcpBehaviour, KcpSettings, MpquicCongestion, MpquicScheduler, MpquicSettings,
-    QuicCongestion, QuicMode, QuicSettings, ReplicateSettings, UdpSettings,
+    Copy, KcpSettings, MpquicCongestion, MpquicScheduler, MpquicSettings, QuicCongestion, QuicMode,
+    QuicSettings, ReplicateSettings, UdpSettings,
 };
 use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
 use impairlab::timeline::Timeline;
@@ -69,20 +69,7 @@ pub fn quic(up: LinkProfile, down: LinkProfile) -> Trial {
 
 /// KCP, QUIC and multipath QUIC, over one or two paths of the same profile.
 pub fn reliable(profile: LinkProfile) -> Vec<Trial> {
-    let kcp = KcpSettings {
-        path: PATH,
-        behaviour: KcpBehaviour::Ikcp211,
-        nodelay: 1,
-        interval: Duration::from_millis(10),
-        resend: 2,
-        nc: true,
-        send_window: 128,
-        receive_window: 128,
-        mtu: 1400,
-        stream: false,
-        flush_at_once: false,
-        update_interval: Duration::from_millis(10),
-    };
+    let kcp = KcpSettings::new(PATH);
     let mpquic = MpquicSettings {
         paths: vec![PATH, PathId(1)],
         scheduler: MpquicScheduler::Redundant,

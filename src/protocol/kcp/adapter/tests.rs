@@ -1,28 +1,12 @@
 //! The sender as an engine sees it: messages survive every mode, limits refuse, garbage is counted and harmless.
 
-use std::time::Duration;
-
 use proptest::prelude::*;
 
 use super::super::{HEADER_LEN, SEND_QUEUE_LIMIT};
 use super::*;
-use crate::protocol::settings::KcpBehaviour;
 
 fn settings() -> KcpSettings {
-    KcpSettings {
-        path: PathId(3),
-        behaviour: KcpBehaviour::Ikcp211,
-        nodelay: 1,
-        interval: Duration::from_millis(10),
-        resend: 2,
-        nc: true,
-        send_window: 128,
-        receive_window: 128,
-        mtu: 1400,
-        stream: false,
-        flush_at_once: true,
-        update_interval: Duration::from_millis(1),
-    }
+    KcpSettings { flush_at_once: true, ..KcpSettings::new(PathId(3)) }
 }
 
 fn at_ms(ms: u64) -> Instant {

@@ -286,20 +286,7 @@ proptest! {
 
 #[test]
 fn a_second_of_control_messages_takes_a_tenth_of_the_wakes_and_silence_none() {
-    let settings = KcpSettings {
-        path: PATH,
-        behaviour: KcpBehaviour::Ikcp211,
-        nodelay: 1,
-        interval: Duration::from_millis(10),
-        resend: 2,
-        nc: true,
-        send_window: 128,
-        receive_window: 128,
-        mtu: 1400,
-        stream: false,
-        flush_at_once: false,
-        update_interval: Duration::from_millis(1),
-    };
+    let settings = KcpSettings::new(PATH);
     let second = (0..50).map(|id| (Duration::from_millis(4 + 20 * id), (0, 600))).collect();
     let scenario = Scenario {
         start: Instant::ZERO,

@@ -1,5 +1,4 @@
-//! `kcp`. The defaults are its well-known fast settings, on the current ikcp: nodelay 1, interval
-//! 10 ms, resend 2, nc 1.
+//! `kcp`. What is not written is as in [`KcpSettings::new`].
 
 use std::time::Duration;
 
@@ -8,6 +7,7 @@ use crate::protocol::ProtocolSettings;
 use crate::protocol::settings::{KcpBehaviour, KcpSettings};
 use crate::scenario::fields::Fields;
 use crate::scenario::quantity::{self, Limits, QuantityError};
+use crate::units::PathId;
 
 const BEHAVIOURS: [(&str, KcpBehaviour); 2] =
     [("ikcp-2.1.1", KcpBehaviour::Ikcp211), ("ikcp-1.7", KcpBehaviour::Ikcp17)];
@@ -19,34 +19,30 @@ const MTU: Limits<u64> = Limits { min: 50, max: 1472 };
 
 pub fn kcp(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSettings> {
     let path = path(fields, "`kcp`", choice);
+    let usual = KcpSettings::new(path.unwrap_or(PathId(0)));
     let settings = KcpSettings {
-        path: path.unwrap_or(crate::units::PathId(0)),
-        behaviour: fields.word("behaviour", &BEHAVIOURS).unwrap_or(KcpBehaviour::Ikcp211),
-        nodelay: whole(fields, "nodelay", 0, 2, 1),
-        interval: fields.scalar("interval", interval).unwrap_or(Duration::from_millis(10)),
-        resend: whole(fields, "resend", 0, 1000, 2),
-        nc: fields.flag("nc").unwrap_or(true),
-        send_window: whole(fields, "send-window", 1, MOST_WINDOW, 128),
-        receive_window: whole(fields, "receive-window", LEAST_RECEIVE_WINDOW, MOST_WINDOW, 128),
-        mtu: fields.scalar("mtu", mtu).unwrap_or(1400),
-        stream: fields.flag("stream").unwrap_or(false),
-        flush_at_once: fields.flag("flush-at-once").unwrap_or(false),
+        behaviour: fields.word("behaviour", &BEHAVIOURS).unwrap_or(usual.behaviour),
+        nodelay: whole(fields, "nodelay", 0, 2).unwrap_or(usual.nodelay),
+        interval: fields.scalar("interval", interval).unwrap_or(usual.interval),
+        resend: whole(fields, "resend", 0, 1000).unwrap_or(usual.resend),
+        nc: fields.flag("nc").unwrap_or(usual.nc),
+        send_window: whole(fields, "send-window", 1, MOST_WINDOW).unwrap_or(usual.send_window),
+        receive_window: whole(fields, "receive-window", LEAST_RECEIVE_WINDOW, MOST_WINDOW)
+            .unwrap_or(usual.receive_window),
+        mtu: fields.scalar("mtu", mtu).unwrap_or(usual.mtu),
+        stream: fields.flag("stream").unwrap_or(usual.stream),
+        flush_at_once: fields.flag("flush-at-once").unwrap_or(usual.flush_at_once),
         update_interval: fields
             .scalar("update-interval", update_interval)
-            .unwrap_or(Duration::from_millis(1)),
+            .unwrap_or(usual.update_interval),
+        ..usual
     };
     path.map(|_| ProtocolSettings::Kcp(settings))
 }
 
-fn whole<T: TryFrom<u64>>(
-    fields: &mut Fields,
-    key: &'static str,
-    min: u64,
-    max: u64,
-    default: u64,
-) -> T {
-    let number = fields.whole_number(key, min, max).unwrap_or(default);
-    T::try_from(number).unwrap_or_else(|_| unreachable!("{key}: {max} fits its type"))
+fn whole<T: TryFrom<u64>>(fields: &mut Fields, key: &'static str, min: u64, max: u64) -> Option<T> {
+    let number = fields.whole_number(key, min, max)?;
+    Some(T::try_from(number).unwrap_or_else(|_| unreachable!("{key}: {max} fits its type")))
 }
 
 fn interval(text: &str) -> Result<Duration, QuantityError> {

@@ -1,5 +1,4 @@
-//! `quic` and `mpquic`. The defaults are the standard's: Cubic (RFC 9438), an initial RTT of 333 ms
-//! (RFC 9002), an ACK delay of 25 ms (RFC 9000), all messages on one ordered stream.
+//! `quic` and `mpquic`. What is not written is as in [`QuicSettings::new`]; `mpquic` is redundant, with Cubic.
 
 use std::time::Duration;
 
@@ -12,9 +11,8 @@ use crate::scenario::fields::{self, Fields};
 use crate::scenario::mistake::Mistake;
 use crate::scenario::quantity::{self, Limits, QuantityError};
 use crate::scenario::tree::Value;
+use crate::units::PathId;
 
-const INITIAL_RTT: Duration = Duration::from_millis(333);
-const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 /// Bytes: from two full packets to more than any path here can hold.
 const FIXED_WINDOW: Limits<u64> = Limits { min: 2_400, max: 1 << 30 };
 
@@ -42,13 +40,15 @@ const MULTIPATH_CONGESTION: [(&str, MpquicCongestion); 4] = [
 
 pub fn quic(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSettings> {
     let path = path(fields, "`quic`", choice);
-    let congestion = congestion(fields).unwrap_or(QuicCongestion::Cubic);
-    let mode = fields.word("mode", &MODES).unwrap_or(QuicMode::Stream);
-    let initial_rtt = fields.scalar("initial-rtt", initial_rtt).unwrap_or(INITIAL_RTT);
-    let max_ack_delay = fields.scalar("max-ack-delay", ack_delay).unwrap_or(MAX_ACK_DELAY);
-    let path = path?;
-    let settings = QuicSettings { path, congestion, mode, initial_rtt, max_ack_delay };
-    Some(ProtocolSettings::Quic(settings))
+    let usual = QuicSettings::new(path.unwrap_or(PathId(0)));
+    let settings = QuicSettings {
+        congestion: congestion(fields).unwrap_or(usual.congestion),
+        mode: fields.word("mode", &MODES).unwrap_or(usual.mode),
+        initial_rtt: fields.scalar("initial-rtt", initial_rtt).unwrap_or(usual.initial_rtt),
+        max_ack_delay: fields.scalar("max-ack-delay", ack_delay).unwrap_or(usual.max_ack_delay),
+        ..usual
+    };
+    path.map(|_| ProtocolSettings::Quic(settings))
 }
 
 pub fn mpquic(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSettings> {

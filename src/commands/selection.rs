@@ -1,0 +1,28 @@
+//! What the command line makes of a scenario: other repetitions, another seed, fewer senders.
+
+use super::CommandError;
+use crate::cli::What;
+use crate::scenario::{self, plan::Plan};
+
+/// The plan as asked for, and the scenario's text as it is written.
+pub fn plan(what: &What) -> Result<(Plan, String), CommandError> {
+    let (mut plan, text) = scenario::load_with_text(&what.scenario)?;
+    plan.repeat = what.repeat.unwrap_or(plan.repeat);
+    plan.seed = what.seed.unwrap_or(plan.seed);
+    select_senders(&mut plan, &what.senders)?;
+    Ok((plan, text))
+}
+
+/// Keeps the senders that were named, in the order of the file; all of them if none was.
+fn select_senders(plan: &mut Plan, names: &[String]) -> Result<(), CommandError> {
+    let known = |name: &str| plan.senders.iter().any(|sender| sender.name == name);
+    if let Some(name) = names.iter().find(|name| !known(name)) {
+        let known: Vec<_> = plan.senders.iter().map(|sender| sender.name.as_str()).collect();
+        return Err(CommandError::NoSuchSender { name: name.clone(), known: known.join(", ") });
+    }
+    if !names.is_empty() {
+        plan.senders.retain(|sender| names.contains(&sender.name));
+        plan.claims.retain(|claim| names.contains(&claim.sender));
+    }
+    Ok(())
+}
