@@ -42,6 +42,7 @@ pub struct Conductor<'a> {
 /// What was measured, but for what happened on the wire.
 pub struct Conducted {
     pub connecting: Duration,
+    pub accepted: u64,
     pub messages: Messages,
     pub status: Status,
     pub vehicle: Ended,
@@ -200,11 +201,12 @@ impl<'a> Conductor<'a> {
             Some(reason) => Status::Closed { reason },
             None => Status::Complete,
         };
+        let accepted = self.log.sent_count();
         let messages = match interrupted {
-            true => self.log.finish_interrupted(),
+            true => self.log.finish_interrupted(elapsed),
             false => self.log.finish(elapsed),
         };
-        Ok(Conducted { connecting, messages, status, vehicle, cloud })
+        Ok(Conducted { connecting, accepted, messages, status, vehicle, cloud })
     }
 
     fn time_left(&self, limit: Instant) -> Option<Duration> {
