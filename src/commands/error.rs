@@ -32,6 +32,11 @@ pub enum CommandError {
     Scenario(#[from] Diagnostics),
     #[error("no sender is called {name} in this scenario; it has: {known}")]
     NoSuchSender { name: String, known: String },
+    #[error(
+        "{repeat} repetitions come to {count} messages, and {limit} are the most that can be kept: \
+         repeat less, or write `keep: histogram` in the workload"
+    )]
+    TooManyMessages { repeat: u32, count: u64, limit: u64 },
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
@@ -76,7 +81,10 @@ impl CommandError {
 
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Self::Show(ShowError::Scenario(_)) | Self::Scenario(_) | Self::NoSuchSender { .. } => 2,
+            Self::Show(ShowError::Scenario(_))
+            | Self::Scenario(_)
+            | Self::NoSuchSender { .. }
+            | Self::TooManyMessages { .. } => 2,
             Self::Unavailable(_) => 3,
             Self::Results(_) => 4,
             Self::Trial(_)

@@ -40,11 +40,12 @@ pub async fn run_all<E>(
         let places = places.clone();
         running.spawn(async move {
             let _place = places.acquire_owned().await.ok()?;
+            let sender = trial.sender().name.clone();
             let run = move || run_one(engine.as_ref(), &trial, &display, &stop);
-            match tokio::task::spawn_blocking(run).await {
-                Ok(result) => Some((order, result?)),
-                Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-            }
+            // A panic, of a transport under test perhaps, costs its own trial and no other.
+            let result = tokio::task::spawn_blocking(run).await;
+            let result = result.unwrap_or(Some(Err(EngineError::Crashed { sender })));
+            Some((order, result?))
         });
     }
     let outcome = collect(&mut running, &stop, &mut done).await;
@@ -63,7 +64,7 @@ async fn collect<E>(
     let mut recordings = Vec::new();
     let mut errors = Vec::new();
     while let Some(joined) = running.join_next().await {
-        match joined.expect("a trial does not panic") {
+        match joined.expect("a panic of a trial ends in its own thread") {
             Some((order, Ok(recording))) => {
                 done(&recording)?;
                 recordings.push((order, recording));

@@ -1,6 +1,7 @@
 //! The facts of one trial, as they were measured: what `report` and every later comparison is computed from.
 
 mod columns;
+mod engine_kind;
 mod environment;
 pub mod file;
 pub mod format;
@@ -13,6 +14,7 @@ pub(crate) mod sample;
 mod summary;
 mod wire;
 
+pub use engine_kind::EngineKind;
 pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
 pub use recovery::Recovery;
@@ -23,7 +25,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::EngineKind;
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::timeline::Outage;
 use crate::units::PathId;
