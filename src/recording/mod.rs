@@ -8,6 +8,7 @@ pub mod format;
 mod gap;
 mod log;
 mod messages;
+mod plausible;
 mod recovery;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -17,6 +18,7 @@ mod wire;
 pub use engine_kind::EngineKind;
 pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
+pub use plausible::Implausible;
 pub use recovery::Recovery;
 pub use summary::{Figure, OutageFigures, RunGap, Summary};
 pub use wire::{Amplification, HandshakeCost};

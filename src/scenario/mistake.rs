@@ -118,7 +118,9 @@ pub enum Mistake {
     OutageFor,
     #[error("this changes nothing")]
     ChangesNothing,
-    #[error("this comes to {count} messages in all, and {limit} are the most that can be kept")]
+    #[error("this text has control characters")]
+    ControlCharacters,
+    #[error("this comes to {count} messages, and {limit} are the most that can be kept")]
     TooManyMessages { count: u64, limit: u64 },
     #[error(
         "`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}"
