@@ -13,6 +13,7 @@
 //! workload   what is sent when                                pure
 //! protocol   the senders under test, without I/O              pure
 //! link       one direction of one path, netem's meaning       pure
+//! splitmix   random numbers from a seed
 //! units      Instant, Rate, Size, Probability, PathId
 //! ```
 //!
@@ -26,6 +27,7 @@ pub mod protocol;
 pub mod recording;
 pub mod report;
 pub mod scenario;
+pub mod splitmix;
 pub mod statistics;
 pub mod timeline;
 pub mod units;

@@ -8,6 +8,7 @@ use crate::link::profile::LinkProfile;
 use crate::protocol::Delivery;
 use crate::recording::Recording;
 use crate::scenario::plan::{Plan, SenderPlan};
+use crate::splitmix::{SplitMix64, mix};
 use crate::units::{Direction, Instant, PathId};
 
 mod agreement;
@@ -72,7 +73,7 @@ pub trait Engine: Sync {
     ) -> Result<Recording, EngineError>;
 }
 
-/// What a trial tells while it runs, a few times a second of wall time at most.
+/// What a trial tells while it runs: a few times a second, on `sim` of its own time.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// The connection is up and the workload starts now.
@@ -111,7 +112,7 @@ impl Trial {
     }
 
     /// The seed of one direction of a path: the same for every sender of a repetition, so that each meets the same
-    /// impairment, and another one for the next repetition.
+    /// impairment (packet by packet, for as long as they send the same packets), and another one for the next one.
     pub fn link_seed(&self, path: PathId, direction: Direction) -> u64 {
         let purpose = 2 * u64::from(path.0) + u64::from(direction == Direction::Down);
         mix(self.repetition_seed() ^ mix(purpose + 1))
@@ -127,8 +128,7 @@ impl Trial {
     fn phase(&self) -> Duration {
         const PURPOSE: u64 = 2_000_000;
         let periodic = self.plan.workload.periodic();
-        let drawn = mix(self.repetition_seed() ^ mix(PURPOSE)) >> 11;
-        let share = drawn as f64 / (1_u64 << 53) as f64;
+        let share = SplitMix64::new(self.repetition_seed() ^ mix(PURPOSE)).unit();
         periodic.phase.unwrap_or_else(|| periodic.interval().mul_f64(share))
     }
 
@@ -140,12 +140,4 @@ impl Trial {
     fn repetition_seed(&self) -> u64 {
         mix(self.plan.seed ^ mix(u64::from(self.repetition)))
     }
-}
-
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): spreads neighbouring numbers over all 64 bits.
-fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -13,28 +13,21 @@ use std::cell::Cell;
 use std::ffi::c_long;
 use std::marker::PhantomData;
 
-/// A stream of pseudo-random numbers that a seed decides (SplitMix64, Steele, Lea, Flood 2014). Not
-/// for secrets.
+use crate::splitmix::{SplitMix64, mix};
+
+/// A stream of pseudo-random bytes that a seed decides. Not for secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeedStream(u64);
+pub struct SeedStream(SplitMix64);
 
 impl SeedStream {
     /// Streams of one seed and different purposes begin far apart.
     pub fn new(seed: u64, purpose: u64) -> Self {
-        Self(seed ^ SeedStream(purpose).next())
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Self(SplitMix64::new(seed ^ mix(purpose)))
     }
 
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&self.0.next().to_le_bytes()[..chunk.len()]);
         }
     }
 

@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use crate::splitmix::SplitMix64;
+
 use super::{CONFIDENCE, Interval};
 
 /// With fewer runs there are too few different resamples for an interval.
@@ -28,7 +30,7 @@ pub fn over_runs<T: PartialOrd + Copy>(
     if runs < FEWEST_RUNS {
         return Interval::UNKNOWN;
     }
-    let mut random = SplitMix::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut drawn = vec![0; runs];
     let resamples = (EFFORT / runs).clamp(FEWEST_RESAMPLES, MOST_RESAMPLES);
     let mut figures: Vec<T> = (0..resamples)
@@ -42,10 +44,10 @@ pub fn over_runs<T: PartialOrd + Copy>(
     Interval { low: figures.get(cut).copied(), high: figures.get(resamples - 1 - cut).copied() }
 }
 
-fn draw(drawn: &mut [u64], random: &mut SplitMix) {
+fn draw(drawn: &mut [u64], random: &mut SplitMix64) {
     drawn.fill(0);
     for _ in 0..drawn.len() {
-        drawn[random.below(drawn.len())] += 1;
+        drawn[below(random, drawn.len())] += 1;
     }
 }
 
@@ -58,32 +60,9 @@ fn missed_each_side(runs: usize) -> f64 {
     Normal::standard().cdf(-(runs / (runs - 1.0)).sqrt() * t)
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub(super) struct SplitMix(u64);
-
-impl SplitMix {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform over 0 … limit − 1, by multiplication (Lemire 2019); the bias is below limit / 2⁶⁴.
-    fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.next()) * limit as u128) >> 64) as usize
-    }
-
-    /// Uniform over 0 … 1, zero excluded.
-    #[cfg(test)]
-    pub(super) fn unit(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
-    }
+/// Uniform over 0 … limit − 1, by multiplication (Lemire 2019); the bias is below limit / 2⁶⁴.
+fn below(random: &mut SplitMix64, limit: usize) -> usize {
+    ((u128::from(random.next()) * limit as u128) >> 64) as usize
 }
 
 #[cfg(test)]
@@ -93,7 +72,7 @@ mod tests {
 
     /// The mean of twelve uniforms, shifted and scaled to mean 0 and variance 1: normal enough for
     /// coverage.
-    fn normal(random: &mut SplitMix) -> f64 {
+    fn normal(random: &mut SplitMix64) -> f64 {
         (0..12).map(|_| random.unit()).sum::<f64>() - 6.0
     }
 
@@ -125,7 +104,7 @@ mod tests {
 
     #[test]
     fn it_covers_the_mean_of_runs_about_as_often_as_promised() {
-        let mut random = SplitMix::new(11);
+        let mut random = SplitMix64::new(11);
         for (runs, at_least) in [(5, 860), (10, 910), (30, 925)] {
             let covered = (0..1000)
                 .filter(|trial| {
@@ -142,7 +121,7 @@ mod tests {
     /// over all messages are then far too sure of themselves, and runs are the unit that is not.
     #[test]
     fn dependent_messages_are_covered_by_runs_and_not_by_pooled_ranks() {
-        let mut random = SplitMix::new(5);
+        let mut random = SplitMix64::new(5);
         let truth = Latency::from_nanos(1_000_000);
         let (mut by_runs, mut by_messages) = (0, 0);
         for seed in 0..200 {
@@ -164,7 +143,7 @@ mod tests {
         assert!(by_messages < 100, "by messages {by_messages} of 200");
     }
 
-    fn offset_run(random: &mut SplitMix) -> Distribution {
+    fn offset_run(random: &mut SplitMix64) -> Distribution {
         let offset = normal(random);
         Distribution::from_samples((0..50).map(|_| {
             let value = 1e6 + 1e5 * (offset + 0.3 * normal(random));

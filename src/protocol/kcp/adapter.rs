@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::protocol::settings::KcpSettings;
 use crate::protocol::{Datagram, Delivery, Output, Protocol, ProtocolStatistics, Sent, State};
+use crate::splitmix::mix;
 use crate::units::{Instant, PathId};
 
 use super::behaviour::Behaviour;
@@ -190,8 +191,7 @@ impl Protocol for Kcp {
 
 /// Spread over all numbers but 0, which some implementations take for "none".
 fn conversation(seed: u64) -> u32 {
-    let mixed = (seed ^ 0x6b63_7020_636f_6e76).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    ((mixed >> 32) as u32).max(1)
+    ((mix(seed) >> 32) as u32).max(1)
 }
 
 #[cfg(test)]

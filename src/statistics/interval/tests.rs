@@ -1,5 +1,5 @@
 use super::*;
-use crate::statistics::bootstrap::SplitMix;
+use crate::splitmix::SplitMix64;
 
 /// Latencies 1, 2, …, n: a rank is then its own latency.
 fn ranks(samples: u64) -> Distribution {
@@ -47,7 +47,7 @@ fn the_ranks_are_those_of_the_binomial_summed_term_by_term() {
 
 #[test]
 fn the_interval_covers_the_true_quantile_of_a_known_distribution() {
-    let mut random = SplitMix::new(7);
+    let mut random = SplitMix64::new(7);
     for (quantile, samples) in [(Quantile::P50, 101), (Quantile::P99, 1000), (Quantile::P999, 4000)]
     {
         // Exponential with mean 1: the quantile is −ln(1 − q).
