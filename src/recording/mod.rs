@@ -16,7 +16,7 @@ mod wire;
 pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
 pub use recovery::Recovery;
-pub use summary::{Figure, OutageFigures, RunGap, Summary};
+pub use summary::{Figure, LongestGap, OutageFigures, Summary};
 pub use wire::{Amplification, HandshakeCost};
 
 use std::time::Duration;
