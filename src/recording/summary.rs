@@ -132,9 +132,11 @@ impl Summary {
         })
     }
 
-    /// Of all outages and runs the worst; `None`: there was none on a path of this sender.
+    /// Of the outages of a run the worst, and of the runs the median; `None`: there was none on a
+    /// path of this sender.
     pub fn recovery(&self) -> Option<Recovery> {
-        self.outages.iter().map(|figures| figures.recovery).max()
+        let runs = self.outages.chunk_by(|one, next| one.repetition == next.repetition);
+        Recovery::median(runs.filter_map(|run| run.iter().map(|figures| figures.recovery).max()))
     }
 
     pub fn late_share(&self) -> f64 {

@@ -218,6 +218,7 @@ fn footnotes(report: &Report, style: Style) -> String {
              messages of one run depend on one another"
         ));
     }
+    notes.extend(of_several_runs(report));
     notes.extend(unknown_recovery(report));
     notes
         .push("lost messages count as infinitely late; late: past the deadline or lost".to_owned());
@@ -227,6 +228,15 @@ fn footnotes(report: &Report, style: Style) -> String {
 /// For intervals.
 pub(super) fn too_few_runs(report: &Report) -> bool {
     (1..FEWEST_RUNS).contains(&runs(report))
+}
+
+fn of_several_runs(report: &Report) -> Option<String> {
+    let runs = runs(report);
+    (runs > 1).then(|| {
+        let recovery =
+            if report.outages.is_empty() { "" } else { "; recovery: the median of the runs" };
+        format!("worst and longest gap: the worst of {runs} runs{recovery}")
+    })
 }
 
 fn unknown_recovery(report: &Report) -> Option<String> {

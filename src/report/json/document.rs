@@ -91,7 +91,8 @@ pub struct Figures<'a> {
     /// The mean of what was delivered.
     pub mean: Option<LatencyValue>,
     pub longest_gap: Gap,
-    /// Of all outages and runs the worst; `null` without an outage on a path of this sender.
+    /// Of the outages of a run the worst, and of the runs the median; `null` without an outage on a
+    /// path of this sender.
     pub recovery: Option<RecoveryValue>,
     pub outages: Vec<Outage<'a>>,
     /// `null` if no message was accepted.
