@@ -89,14 +89,6 @@ pub fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("one {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// `one message was`, `1,234 messages were`.
-pub fn messages(messages: u64) -> String {
-    match messages {
-        1 => "one message was".to_owned(),
-        many => format!("{} messages were", count(many)),
-    }
-}
-
 pub fn interval<T: Copy>(interval: &Interval<T>, write: impl Fn(T) -> String) -> String {
     match (interval.low, interval.high) {
         (Some(low), Some(high)) => format!("{} … {}", write(low), write(high)),

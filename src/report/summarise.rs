@@ -219,10 +219,10 @@ impl fmt::Display for Remark {
             }
             Self::UnderWay { sender, repetition, messages } => write!(
                 f,
-                "{sender}, run {}: {} still under way when the trial ended, some time after the last \
-                 one was due; they count as lost, and the amplification lacks what was still to be sent",
+                "{sender}, run {}: reliable, but {} of its messages had not arrived when the trial \
+                 ended; they count as lost, and the amplification lacks what was still to be sent",
                 repetition + 1,
-                figures::messages(*messages)
+                figures::count(*messages)
             ),
         }
     }

@@ -214,7 +214,7 @@ fn footnotes(report: &Report, style: Style) -> String {
         .collect();
     if too_few_runs(report) {
         notes.push(format!(
-            "no intervals: they need {FEWEST_RUNS} runs (--repeat {FEWEST_RUNS}), because the \
+            "intervals need {FEWEST_RUNS} runs (--repeat {FEWEST_RUNS}): the \
              messages of one run depend on one another"
         ));
     }
