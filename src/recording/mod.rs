@@ -20,7 +20,7 @@ pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
 pub use plausible::Implausible;
 pub use recovery::Recovery;
-pub use summary::{Figure, OutageFigures, RunGap, Summary};
+pub use summary::{Figure, LongestGap, OutageFigures, Summary};
 pub use wire::{Amplification, HandshakeCost};
 
 use std::time::Duration;

@@ -36,7 +36,7 @@ pub struct Summary {
     /// Of the delivered ones; `None`: nothing was delivered.
     pub worst: Option<Latency>,
     pub mean: Option<Latency>,
-    pub longest_gap: RunGap,
+    pub longest_gap: LongestGap,
     /// Those of the paths this sender uses, run by run.
     pub outages: Vec<OutageFigures>,
     /// `None`: no message was accepted.
@@ -56,16 +56,22 @@ pub struct Figure {
     pub quantile: Quantile,
     /// `None`: there are no messages.
     pub value: Option<Latency>,
-    /// Over runs where there are [`FEWEST_RUNS`], else over messages.
+    /// Over runs; with fewer than [`FEWEST_RUNS`] over messages where they are independent, and
+    /// else unknown.
     pub interval: Interval<Latency>,
     /// Whether there are enough messages for an upper bound.
     pub enough: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunGap {
-    pub repetition: u32,
+/// Of the longest gap of each run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LongestGap {
+    /// The longest of all, and the run it was in.
     pub gap: Gap,
+    pub repetition: u32,
+    pub median: Latency,
+    /// Of the median; over runs, so unknown with fewer than [`FEWEST_RUNS`].
+    pub interval: Interval<Latency>,
 }
 
 /// What happened to the messages scheduled during one outage of one run.
@@ -95,8 +101,12 @@ impl Summary {
         let traffic: Vec<Traffic> = trials.iter().map(|trial| Traffic::of(trial)).collect();
         let sum = |part: &dyn Fn(&Recording) -> u64| trials.iter().map(|trial| part(trial)).sum();
         let deadline = first.workload.periodic().deadline;
+        let independent = trials.iter().all(|trial| has_independent_messages(trial));
         let (messages, delivered): (u64, u64) =
             (sum(&|trial| trial.messages.scheduled()), sum(&|trial| trial.messages.delivered()));
+        let outages = trials
+            .iter()
+            .flat_map(|trial| outages_met(trial).map(|outage| outage_figures(trial, outage)));
         let retransmissions = trials.iter().map(|trial| trial.statistics.retransmissions);
         Some(Self {
             sender: first.sender.clone(),
@@ -108,11 +118,12 @@ impl Summary {
             lost: messages.saturating_sub(delivered),
             refused: sum(&|trial| trial.messages.refused()),
             late: sum(&|trial| trial.messages.late(deadline)),
-            quantiles: Quantile::SHOWN.map(|q| figure(&latencies, &runs, q, first.seed)),
+            quantiles: Quantile::SHOWN
+                .map(|q| figure(&latencies, &runs, independent, q, first.seed)),
             worst: latencies.worst_delivered(),
             mean: latencies.mean_delivered(),
-            longest_gap: longest(trials).unwrap_or(RunGap { repetition: 0, gap: Gap::default() }),
-            outages: trials.iter().flat_map(|trial| outages(trial)).collect(),
+            longest_gap: longest(trials, first.seed),
+            outages: outages.collect(),
             amplification: total(&traffic).amplification(),
             amplification_interval: amplification_interval(&traffic, first.seed),
             handshake: HandshakeCost::mean(trials),
@@ -121,9 +132,11 @@ impl Summary {
         })
     }
 
-    /// Of all outages and runs the worst; `None`: there was none on a path of this sender.
+    /// Of the outages of a run the worst, and of the runs the median; `None`: there was none on a
+    /// path of this sender.
     pub fn recovery(&self) -> Option<Recovery> {
-        self.outages.iter().map(|figures| figures.recovery).max()
+        let runs = self.outages.chunk_by(|one, next| one.repetition == next.repetition);
+        Recovery::median(runs.filter_map(|run| run.iter().map(|figures| figures.recovery).max()))
     }
 
     pub fn late_share(&self) -> f64 {
@@ -152,19 +165,25 @@ fn share(part: u64, all: u64) -> f64 {
 fn figure(
     latencies: &Distribution,
     runs: &[Distribution],
+    independent: bool,
     quantile: Quantile,
     seed: u64,
 ) -> Figure {
     let enough = latencies.count() >= quantile.samples_needed();
-    let by_messages = order_statistics(latencies, quantile);
     let interval = if enough && runs.len() >= FEWEST_RUNS {
-        let over =
-            over_runs(runs.len(), seed, |drawn| drawn_quantile(latencies, runs, drawn, quantile));
-        Interval { low: over.low, high: over.high }
+        over_runs(runs.len(), seed, |drawn| drawn_quantile(latencies, runs, drawn, quantile))
+    } else if independent {
+        order_statistics(latencies, quantile)
     } else {
-        by_messages
+        Interval::UNKNOWN
     };
     Figure { quantile, value: latencies.quantile(quantile), interval, enough }
+}
+
+/// Neither waits for another: what is sent again or kept in order delays what follows, and an outage
+/// hits many at once.
+fn has_independent_messages(trial: &Recording) -> bool {
+    !trial.delivery.ordered && !trial.delivery.reliable && outages_met(trial).next().is_none()
 }
 
 /// The quantile of the runs, each as often as it was drawn, found by halving among all latencies
@@ -182,11 +201,19 @@ fn drawn_quantile(
     latencies.first_where(|latency| weighted(&|run| run.at_most(latency)) >= rank)
 }
 
-fn longest(trials: &[&Recording]) -> Option<RunGap> {
-    trials
-        .iter()
-        .map(|trial| RunGap { repetition: trial.repetition, gap: longest_gap(trial) })
-        .max_by_key(|run| run.gap.length())
+fn longest(trials: &[&Recording], seed: u64) -> LongestGap {
+    let gaps: Vec<Gap> = trials.iter().map(|trial| longest_gap(trial)).collect();
+    let worst = trials.iter().zip(&gaps).max_by_key(|(_, gap)| gap.length());
+    let median = |times: &[u64]| {
+        let lengths = gaps.iter().map(Gap::length).zip(times.iter().copied());
+        Distribution::from_counts(lengths).quantile(Quantile::P50).unwrap_or(Latency::LOST)
+    };
+    LongestGap {
+        gap: worst.map_or(Gap::default(), |(_, gap)| *gap),
+        repetition: worst.map_or(0, |(trial, _)| trial.repetition),
+        median: median(&vec![1; gaps.len()]),
+        interval: over_runs(gaps.len(), seed, median),
+    }
 }
 
 fn total(traffic: &[Traffic]) -> Traffic {
@@ -202,15 +229,11 @@ fn amplification_interval(traffic: &[Traffic], seed: u64) -> Interval<f64> {
     })
 }
 
-fn outages(trial: &Recording) -> Vec<OutageFigures> {
-    let paths = trial.protocol.paths();
-    let measured = trial.measured();
-    trial
-        .outages
-        .iter()
-        .filter(|outage| paths.contains(&outage.path) && outage.from < measured)
-        .map(|outage| outage_figures(trial, outage))
-        .collect()
+/// Those of the paths of the sender that began before the end.
+fn outages_met(trial: &Recording) -> impl Iterator<Item = &Outage> {
+    let (paths, measured) = (trial.protocol.paths(), trial.measured());
+    let met = move |outage: &&Outage| paths.contains(&outage.path) && outage.from < measured;
+    trial.outages.iter().filter(met)
 }
 
 fn outage_figures(trial: &Recording, outage: &Outage) -> OutageFigures {

@@ -15,18 +15,35 @@ pub struct ClaimReport {
     pub claimed: f64,
     /// Infinite: lost. `None`: the sender did not run or sent nothing.
     pub measured: Option<f64>,
-    /// An amplification or a gap has one only over runs; without, it is judged as the exact count
-    /// that it is.
     pub interval: Interval<f64>,
     pub verdict: Verdict,
-    /// An outage made the messages depend on one another and there are too few runs to resample: interval
-    /// and verdict are of these runs only.
-    pub of_these_runs_only: bool,
+    pub runs: usize,
+}
+
+impl ClaimReport {
+    /// Measured ÷ claimed − 1, infinite if messages were lost.
+    pub fn difference(&self) -> Option<f64> {
+        self.measured.map(|measured| measured / self.claimed - 1.0)
+    }
+
+    /// The verdict in a few words: why there is none where there is none.
+    pub fn verdict_in_words(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Agrees => "agrees",
+            Verdict::Differs => "differs",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::NoInterval if self.runs == 1 => "one run",
+            Verdict::NoInterval if self.runs < FEWEST_RUNS => "too few runs",
+            Verdict::NoInterval => "too few messages",
+            Verdict::NotMeasured => "not measured",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ClaimedFigure {
     Quantile(Quantile),
+    /// The median of the runs.
     LongestGap,
     Amplification,
 }
@@ -43,17 +60,11 @@ impl fmt::Display for ClaimedFigure {
 
 /// One row for each figure that the claim names. `measured` is `None` if the sender did not run.
 pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimReport> {
-    let dependent =
-        measured.is_some_and(|summary| !summary.outages.is_empty() && summary.runs < FEWEST_RUNS);
     claimed(claim)
         .into_iter()
         .map(|(figure, claimed)| {
             let (value, interval) = measured
                 .map_or((None, Interval::UNKNOWN), |summary| measured_figure(summary, figure));
-            let judged_on = match (figure, interval.low) {
-                (ClaimedFigure::Quantile(_), _) | (_, Some(_)) => interval,
-                _ => Interval { low: value, high: value },
-            };
             ClaimReport {
                 source: claim.source.clone(),
                 sender: claim.sender.clone(),
@@ -61,8 +72,8 @@ pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimRepor
                 claimed,
                 measured: value,
                 interval,
-                verdict: judge(claimed, value, judged_on),
-                of_these_runs_only: dependent && matches!(figure, ClaimedFigure::Quantile(_)),
+                verdict: judge(claimed, value, interval),
+                runs: measured.map_or(0, |summary| summary.runs),
             }
         })
         .collect()
@@ -85,14 +96,19 @@ fn measured_figure(summary: &Summary, figure: ClaimedFigure) -> (Option<f64>, In
     match figure {
         ClaimedFigure::Quantile(quantile) => {
             let Some(figure) = summary.figure(quantile) else { return (None, Interval::UNKNOWN) };
-            let ms = |latency: Option<Latency>| latency.map(Latency::as_ms_or_infinity);
-            let high = figure.interval.high.filter(|_| figure.enough);
-            (ms(figure.value), Interval { low: ms(figure.interval.low), high: ms(high) })
+            (figure.value.map(Latency::as_ms_or_infinity), in_ms(figure.interval))
         }
-        ClaimedFigure::LongestGap => (summary.longest_gap.gap.length().as_ms(), Interval::UNKNOWN),
+        ClaimedFigure::LongestGap => {
+            (summary.longest_gap.median.as_ms(), in_ms(summary.longest_gap.interval))
+        }
         ClaimedFigure::Amplification => {
             let total = summary.amplification.map(|amplification| amplification.total());
             (total, summary.amplification_interval)
         }
     }
+}
+
+fn in_ms(interval: Interval<Latency>) -> Interval<f64> {
+    let ms = |latency: Option<Latency>| latency.map(Latency::as_ms_or_infinity);
+    Interval { low: ms(interval.low), high: ms(interval.high) }
 }

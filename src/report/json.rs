@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::claims::ClaimReport;
 use super::{Report, RunReport, SenderReport};
 use crate::recording::{Figure, HandshakeCost, OutageFigures, Recovery, Status, Summary};
-use crate::statistics::{CONFIDENCE, Interval, Latency, Verdict};
+use crate::statistics::{CONFIDENCE, Interval, Latency};
 use crate::workload;
 use document::{
     Amplification, Claim, Document, Figures, Gap, Handshake, LatencyValue, Outage, Quantile,
@@ -111,6 +111,9 @@ impl<'a> Figures<'a> {
                 from_ms: ms(gap.gap.from),
                 until_ms: ms(gap.gap.until),
                 repetition: gap.repetition,
+                median_ms: gap.median.as_ms_or_infinity(),
+                low_ms: gap.interval.low.map(Latency::as_ms_or_infinity),
+                high_ms: gap.interval.high.map(Latency::as_ms_or_infinity),
             },
             recovery: summary.recovery().map(RecoveryValue::from),
             outages: summary.outages.iter().map(|outage| Outage::new(outage, paths)).collect(),
@@ -183,12 +186,6 @@ impl From<HandshakeCost> for Handshake {
 impl<'a> From<&'a ClaimReport> for Claim<'a> {
     fn from(claim: &'a ClaimReport) -> Self {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
-        let (verdict, difference) = match claim.verdict {
-            Verdict::Agrees => ("agrees", None),
-            Verdict::Differs(by) => ("differs", Some(by)),
-            Verdict::TooFewSamples => ("too few samples", None),
-            Verdict::NotMeasured => ("not measured", None),
-        };
         Self {
             source: &claim.source,
             sender: &claim.sender,
@@ -197,9 +194,8 @@ impl<'a> From<&'a ClaimReport> for Claim<'a> {
             measured: finite(claim.measured),
             low: finite(claim.interval.low),
             high: finite(claim.interval.high),
-            verdict,
-            of_these_runs_only: claim.of_these_runs_only,
-            difference: finite(difference),
+            verdict: claim.verdict_in_words(),
+            difference: finite(claim.difference()),
         }
     }
 }

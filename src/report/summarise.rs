@@ -10,6 +10,7 @@ use crate::timeline::Outage;
 use crate::workload::Workload;
 
 use super::claims::{ClaimReport, hold_against};
+use super::figures;
 use super::paths::describe_all;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,11 +52,35 @@ pub struct RunReport {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
-    NotRun { sender: String },
-    FewerRuns { sender: String, ran: usize, planned: u32 },
-    Interrupted { sender: String, repetition: u32, after: Duration },
-    Closed { sender: String, repetition: u32, reason: String },
-    Spoilt { sender: String, repetition: u32, reason: String },
+    NotRun {
+        sender: String,
+    },
+    FewerRuns {
+        sender: String,
+        ran: usize,
+        planned: u32,
+    },
+    Interrupted {
+        sender: String,
+        repetition: u32,
+        after: Duration,
+    },
+    Closed {
+        sender: String,
+        repetition: u32,
+        reason: String,
+    },
+    Spoilt {
+        sender: String,
+        repetition: u32,
+        reason: String,
+    },
+    /// Delivery is reliable, and the trial ended before it was done.
+    UnderWay {
+        sender: String,
+        repetition: u32,
+        messages: u64,
+    },
 }
 
 /// Recordings of senders that the plan does not name are left out, and their order does not matter.
@@ -152,7 +177,23 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
     };
     let spoilt = recording.fidelity.as_ref().and_then(|fidelity| fidelity.spoilt.clone());
     let spoilt = spoilt.map(|reason| Remark::Spoilt { sender: sender.clone(), repetition, reason });
-    status.into_iter().chain(spoilt).collect()
+    let under_way = under_way(recording).map(|messages| Remark::UnderWay {
+        sender: sender.clone(),
+        repetition,
+        messages,
+    });
+    status.into_iter().chain(spoilt).chain(under_way).collect()
+}
+
+/// Accepted by a reliable sender and not delivered, though nothing stopped it.
+fn under_way(recording: &Recording) -> Option<u64> {
+    let messages = &recording.messages;
+    let missing = messages
+        .scheduled()
+        .saturating_sub(messages.delivered())
+        .saturating_sub(messages.refused());
+    let whole = recording.delivery.reliable && recording.status == Status::Complete;
+    Some(missing).filter(|missing| whole && *missing > 0)
 }
 
 impl fmt::Display for Remark {
@@ -175,6 +216,13 @@ impl fmt::Display for Remark {
             Self::Spoilt { sender, repetition, reason } => {
                 write!(f, "{sender}, run {}: spoilt by the host: {reason}", repetition + 1)
             }
+            Self::UnderWay { sender, repetition, messages } => write!(
+                f,
+                "{sender}, run {}: reliable, but {} of its messages had not arrived when the trial \
+                 ended; they count as lost, and the amplification lacks what was still to be sent",
+                repetition + 1,
+                figures::count(*messages)
+            ),
         }
     }
 }

@@ -166,8 +166,6 @@ fn row(sender: &SenderReport, deadline: Duration) -> Vec<Cell> {
 
 /// The mark for a quantile with too few samples behind it.
 const MARK: &str = "*";
-/// The mark for a verdict on messages that an outage made depend on one another.
-const THESE_RUNS: &str = " †";
 
 fn quantile(figure: &Figure, deadline: Duration) -> Cell {
     let Some(value) = figure.value else { return Cell::new(figures::NONE) };
@@ -214,22 +212,30 @@ fn footnotes(report: &Report, style: Style) -> String {
             )
         })
         .collect();
-    notes.extend(dependence(report));
+    if too_few_runs(report) {
+        notes.push(format!(
+            "intervals need {FEWEST_RUNS} runs (--repeat {FEWEST_RUNS}): the \
+             messages of one run depend on one another"
+        ));
+    }
+    notes.extend(of_several_runs(report));
     notes.extend(unknown_recovery(report));
     notes
         .push("lost messages count as infinitely late; late: past the deadline or lost".to_owned());
     list(&notes, Tone::Faint, style)
 }
 
-/// An outage makes the messages of a run depend on one another, so the run is the unit.
-pub(super) fn dependence(report: &Report) -> Option<String> {
+/// For intervals.
+pub(super) fn too_few_runs(report: &Report) -> bool {
+    (1..FEWEST_RUNS).contains(&runs(report))
+}
+
+fn of_several_runs(report: &Report) -> Option<String> {
     let runs = runs(report);
-    (!report.outages.is_empty() && (1..FEWEST_RUNS).contains(&runs)).then(|| {
-        format!(
-            "† intervals and verdicts are of {} only and may not hold for others: an outage makes \
-             messages depend on one another; --repeat {FEWEST_RUNS} or more resamples runs",
-            if runs == 1 { "this run" } else { "these runs" }
-        )
+    (runs > 1).then(|| {
+        let recovery =
+            if report.outages.is_empty() { "" } else { "; recovery: the median of the runs" };
+        format!("worst and longest gap: the worst of {runs} runs{recovery}")
     })
 }
 
@@ -247,8 +253,16 @@ fn claims(report: &Report, style: Style) -> String {
         return String::new();
     }
     let mut sources: Vec<&str> = Vec::new();
-    let headings =
-        ["sender", "figure", "claimed", "measured", "95 % interval", "verdict", "source"];
+    let headings = [
+        "sender",
+        "figure",
+        "claimed",
+        "measured",
+        "difference",
+        "95 % interval",
+        "verdict",
+        "source",
+    ];
     let mut table = Table::new(&headings);
     for claim in &report.claims {
         let known = sources.iter().position(|source| *source == claim.source);
@@ -275,30 +289,26 @@ fn claim_row(claim: &ClaimReport, source: usize) -> Vec<Cell> {
         Cell::new(claim.figure.to_string()),
         Cell::new(write(claim.claimed)),
         Cell::new(claim.measured.map_or_else(|| figures::NONE.to_owned(), write)),
+        Cell::new(claim.difference().map_or_else(|| figures::NONE.to_owned(), difference)),
         Cell::new(figures::interval(&claim.interval, write)),
-        verdict(claim),
+        Cell::toned(claim.verdict_in_words(), verdict_tone(claim.verdict)),
         Cell::toned(format!("[{source}]"), Tone::Faint),
     ]
 }
 
-fn verdict(claim: &ClaimReport) -> Cell {
-    // Too few samples is no judgement that could be too sure of itself.
-    let judged = matches!(claim.verdict, Verdict::Agrees | Verdict::Differs(_));
-    let mark = if claim.of_these_runs_only && judged { THESE_RUNS } else { "" };
-    let (text, tone) = verdict_text(claim.verdict);
-    Cell::toned(text + mark, tone)
+fn difference(difference: f64) -> String {
+    match difference {
+        _ if difference.is_infinite() => "lost".to_owned(),
+        _ if difference >= 1.0 => format!("{:.1} times", 1.0 + difference),
+        _ => format!("{:+.0} %", difference * 100.0),
+    }
 }
 
-fn verdict_text(verdict: Verdict) -> (String, Tone) {
+fn verdict_tone(verdict: Verdict) -> Tone {
     match verdict {
-        Verdict::Agrees => ("agrees".to_owned(), Tone::Good),
-        Verdict::Differs(by) if by.is_infinite() => ("differs: lost".to_owned(), Tone::Bad),
-        Verdict::Differs(by) if by >= 1.0 => {
-            (format!("{:.1} times the claim", 1.0 + by), Tone::Bad)
-        }
-        Verdict::Differs(by) => (format!("differs by {:+.0} %", by * 100.0), Tone::Bad),
-        Verdict::TooFewSamples => ("too few samples".to_owned(), Tone::Plain),
-        Verdict::NotMeasured => ("not measured".to_owned(), Tone::Plain),
+        Verdict::Agrees => Tone::Good,
+        Verdict::Differs => Tone::Bad,
+        Verdict::Inconclusive | Verdict::NoInterval | Verdict::NotMeasured => Tone::Plain,
     }
 }
 

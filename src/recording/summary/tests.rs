@@ -143,6 +143,32 @@ fn repetitions_are_pooled_and_give_intervals_over_runs() {
     assert_eq!(pooled.retransmissions, Some(5 * 87));
 }
 
+#[test]
+fn a_single_run_has_an_interval_only_where_no_message_waits_for_another() {
+    let bounded = |sender: &str, outages: bool| {
+        let mut trial = sample::recording(sender, 0);
+        trial.outages.retain(|_| outages);
+        Summary::of(&[&trial]).unwrap().figure(Quantile::P50).unwrap().interval.is_bounded()
+    };
+    assert!(bounded("udp", false));
+    assert!(!bounded("udp", true));
+    assert!(!bounded("kcp", false));
+}
+
+#[test]
+fn the_longest_gap_is_the_worst_run_and_the_median_of_the_runs() {
+    let runs: Vec<Recording> = (0..5).map(|run| sample::recording("quic-both", run)).collect();
+    let mut gaps: Vec<Latency> = runs.iter().map(|run| longest_gap(run).length()).collect();
+    gaps.sort();
+    let of =
+        |runs: &[Recording]| Summary::of(&runs.iter().collect::<Vec<_>>()).unwrap().longest_gap;
+    let five = of(&runs);
+    assert_eq!((five.median, five.gap.length()), (gaps[2], gaps[4]));
+    assert!(five.interval.low >= Some(gaps[0]) && five.interval.high <= Some(gaps[4]));
+    assert!(five.interval.is_bounded());
+    assert_eq!(of(&runs[..4]).interval, Interval::UNKNOWN);
+}
+
 /// The drawn quantile without pooling is the quantile of the pooled resample.
 #[test]
 fn a_resample_has_the_quantile_of_its_pooled_runs() {

@@ -65,9 +65,9 @@ pub fn note(canvas: &mut Canvas, text: &str) {
 
 /// What the whiskers of a chart are, as a sentence.
 pub fn whiskers(data: &Data) -> &'static str {
-    match terminal::dependence(data.report) {
-        Some(_) => "Whiskers: 95 % interval, of these runs only; it may not hold for others.",
-        None => "Whiskers: 95 % interval.",
+    match terminal::too_few_runs(data.report) {
+        true => "Whiskers, where the interval is known: 95 %; intervals need 5 runs (--repeat 5).",
+        false => "Whiskers: 95 % interval.",
     }
 }
 

@@ -91,7 +91,8 @@ pub struct Figures<'a> {
     /// The mean of what was delivered.
     pub mean: Option<LatencyValue>,
     pub longest_gap: Gap,
-    /// Of all outages and runs the worst; `null` without an outage on a path of this sender.
+    /// Of the outages of a run the worst, and of the runs the median; `null` without an outage on a
+    /// path of this sender.
     pub recovery: Option<RecoveryValue>,
     pub outages: Vec<Outage<'a>>,
     /// `null` if no message was accepted.
@@ -105,7 +106,8 @@ pub struct Figures<'a> {
 pub struct Quantile {
     /// `null` without messages.
     pub value: Option<LatencyValue>,
-    /// `null`: too few samples to bound it from this side.
+    /// `null`: not bounded from this side. Intervals need five runs (`--repeat 5`); with fewer there
+    /// are none but for senders whose messages do not depend on one another.
     pub low: Option<LatencyValue>,
     pub high: Option<LatencyValue>,
     /// Whether there are enough messages to bound it from above; if not, `value` is not to be
@@ -124,12 +126,18 @@ pub struct LatencyValue {
 
 #[derive(Debug, Serialize)]
 pub struct Gap {
+    /// The longest of all runs.
     pub ms: f64,
     /// Since the start of the workload.
     pub from_ms: f64,
     pub until_ms: f64,
     /// The run it was in, from 0.
     pub repetition: u32,
+    /// The median of the longest gaps of the runs, and its interval over runs; `null` with fewer than
+    /// five of them.
+    pub median_ms: f64,
+    pub low_ms: Option<f64>,
+    pub high_ms: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -186,17 +194,18 @@ pub struct Handshake {
 pub struct Claim<'a> {
     pub source: &'a str,
     pub sender: &'a str,
-    /// `P50`, `P99`, `P999`, `longest gap` (all in milliseconds) or `amplification`.
+    /// `P50`, `P99`, `P999`, `longest gap` (the median of the runs; all in milliseconds) or
+    /// `amplification`.
     pub figure: String,
     pub claimed: f64,
     /// `null`: not measured, or lost (see `verdict`).
     pub measured: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// `agrees`, `differs`, `too few samples` or `not measured`.
+    /// `agrees`: the whole interval lies within 5 % of the claim. `differs`: all of it lies outside.
+    /// `inconclusive`: neither. Without an interval `one run`, `too few runs` or `too few messages`;
+    /// without a figure `not measured`.
     pub verdict: &'static str,
-    /// There was an outage and too few runs to resample: interval and verdict are of these runs only.
-    pub of_these_runs_only: bool,
-    /// measured ÷ claimed − 1 where it differs; `null` if messages were lost.
+    /// measured ÷ claimed − 1, whatever the verdict; `null` if messages were lost.
     pub difference: Option<f64>,
 }

@@ -1,0 +1,149 @@
+use super::*;
+use crate::recording::MessageHistogram;
+use crate::units::PathId;
+
+const OUTAGE: Outage =
+    Outage { path: PathId(0), from: Duration::from_secs(20), until: Duration::from_secs(25) };
+
+const AT_ONCE: Recovery = Recovery::After(Duration::ZERO);
+
+/// 50 messages per second for 60 s, each with the latency in milliseconds that a function of
+/// its time gives.
+fn messages(latency_ms: impl Fn(f64) -> Option<f64>) -> Vec<Message> {
+    (0..3000u64)
+        .map(|id| {
+            let scheduled = id * 20_000_000;
+            let latency = latency_ms(scheduled as f64 / 1e9);
+            let delivered = latency.map(|ms| scheduled + (ms * 1e6) as u64);
+            Message { scheduled, sent: Some(scheduled), delivered }
+        })
+        .collect()
+}
+
+fn recovered(latency_ms: impl Fn(f64) -> Option<f64>) -> Recovery {
+    recovery(&Messages::Each(messages(latency_ms)), &OUTAGE, 50.0)
+}
+
+#[test]
+fn it_ends_with_the_first_message_that_is_as_fast_as_before() {
+    // Everything sent in the outage, and for 1.5 s after it, waits until 26.5 s.
+    let reliable = |t: f64| Some(if (20.0..26.5).contains(&t) { (26.5 - t) * 1e3 } else { 40.0 });
+    let Recovery::After(time) = recovered(reliable) else { panic!("no recovery") };
+    assert!((time.as_secs_f64() - 1.46).abs() < 0.021, "{time:?}");
+}
+
+#[test]
+fn a_sender_that_did_not_notice_has_recovered_at_once() {
+    assert_eq!(recovered(|_| Some(40.0)), AT_ONCE);
+    assert_eq!(recovered(|t| (!(20.0..25.0).contains(&t)).then_some(40.0)), AT_ONCE);
+}
+
+#[test]
+fn a_sender_that_stays_slow_never_recovers() {
+    assert_eq!(recovered(|t| Some(if t < 20.0 { 40.0 } else { 60.0 })), Recovery::Never);
+    assert_eq!(recovered(|t| (t < 20.0).then_some(40.0)), Recovery::Never);
+}
+
+#[test]
+fn without_a_level_before_it_is_unknown() {
+    assert_eq!(recovered(|t| (t as u64).is_multiple_of(2).then_some(40.0)), Recovery::Unknown);
+    let early = Outage { from: Duration::ZERO, ..OUTAGE };
+    let steady = Messages::Each(messages(|_| Some(40.0)));
+    assert_eq!(recovery(&steady, &early, 50.0), Recovery::Unknown);
+    let late = Outage { until: Duration::from_secs(60), ..OUTAGE };
+    assert_eq!(recovery(&steady, &late, 50.0), Recovery::Unknown);
+    assert_eq!(recovery(&Messages::Each(Vec::new()), &OUTAGE, 50.0), Recovery::Unknown);
+}
+
+/// One retransmission in fifty messages, and what is kept in order behind it; their lengths are
+/// uniform around 100 ms.
+fn with_retransmissions(seed: u64, scatter: u64) -> Vec<Message> {
+    let mut random = crate::recording::sample::Random(seed);
+    let mut ready = 0;
+    let mut steady = messages(|_| Some(40.0));
+    for message in &mut steady {
+        let again = random.below(50) == 0;
+        let repair = if again { 100_000_000 - scatter + random.below(2 * scatter) } else { 0 };
+        let arrival = message.scheduled + 30_000_000 + random.below(20_000_000) + repair;
+        ready = arrival.max(ready);
+        message.delivered = Some(ready);
+    }
+    steady
+}
+
+#[test]
+fn a_sender_that_did_not_notice_is_back_at_once_in_spite_of_its_retransmissions() {
+    let at_once = |messages: Messages| recovery(&messages, &OUTAGE, 50.0) == AT_ONCE;
+    let runs = || (0..400).map(|seed| with_retransmissions(seed, 50_000_000));
+    let each = runs().filter(|run| at_once(Messages::Each(run.clone()))).count();
+    let slices = runs().filter(|run| at_once(histogram(run, 100_000_000))).count();
+    assert!(each >= 380, "{each} of 400");
+    assert!(slices >= 380, "{slices} of 400 from slices");
+}
+
+#[test]
+fn many_messages_a_second_may_have_a_hundredth_above_their_p99() {
+    let mut random = crate::recording::sample::Random(3);
+    let fast: Vec<Message> = (0..60_000u64)
+        .map(|id| {
+            let spike = if random.below(200) == 0 { 200_000_000 } else { 0 };
+            let scheduled = id * 1_000_000;
+            let delivered = Some(scheduled + 40_000_000 + spike);
+            Message { scheduled, sent: Some(scheduled), delivered }
+        })
+        .collect();
+    assert_eq!(recovery(&Messages::Each(fast), &OUTAGE, 1000.0), AT_ONCE);
+}
+
+fn histogram(messages: &[Message], slice: u64) -> Messages {
+    let windows = messages.chunk_by(|one, next| one.scheduled / slice == next.scheduled / slice);
+    let windows = windows.map(|messages| {
+        let latencies = Distribution::from_samples(messages.iter().map(Message::latency));
+        let delivered = messages.iter().filter(|message| message.delivered.is_some()).count();
+        let p99 = latencies.quantile(Quantile::P99).and_then(Latency::as_duration);
+        let from = messages[0].scheduled / slice * slice;
+        Window {
+            from,
+            until: from + slice,
+            scheduled: messages.len() as u64,
+            delivered: delivered as u64,
+            p99: p99.map_or(0, nanos),
+            ..Window::default()
+        }
+    });
+    Messages::Histogram(MessageHistogram { windows: windows.collect(), ..Default::default() })
+}
+
+#[test]
+fn slices_of_a_histogram_tell_the_same_to_one_slice() {
+    for seed in 0..50 {
+        // None is much longer than those before, so that it alone decides.
+        let mut run = with_retransmissions(seed, 1);
+        let awake = 25_500_000_000 + seed * 40_000_000;
+        for message in &mut run {
+            if (20_000_000_000..awake).contains(&message.scheduled) {
+                message.delivered = message.delivered.max(Some(awake));
+            }
+        }
+        for slice in [100_000_000, 500_000_000, 1_000_000_000] {
+            let slices = recovery(&histogram(&run, slice), &OUTAGE, 50.0);
+            let each = recovery(&Messages::Each(run.clone()), &OUTAGE, 50.0);
+            let (Recovery::After(slices), Recovery::After(each)) = (slices, each) else {
+                panic!("{slices:?} {each:?}")
+            };
+            let apart = nanos(slices.abs_diff(each));
+            assert!(apart <= slice, "seed {seed}, slice {slice}: {slices:?} {each:?}");
+        }
+    }
+}
+
+#[test]
+fn the_median_leaves_out_what_is_unknown_unless_it_is_most() {
+    let after = |seconds| Recovery::After(Duration::from_secs(seconds));
+    let (never, unknown) = (Recovery::Never, Recovery::Unknown);
+    assert_eq!(Recovery::median([after(3), AT_ONCE, after(1), never, after(2)]), Some(after(2)));
+    assert_eq!(Recovery::median([after(3), unknown, after(1), unknown]), Some(after(1)));
+    assert_eq!(Recovery::median([after(3), unknown, unknown]), Some(unknown));
+    assert_eq!(Recovery::median([never, never, AT_ONCE]), Some(never));
+    assert_eq!(Recovery::median([]), None);
+}
