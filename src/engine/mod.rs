@@ -93,6 +93,8 @@ impl fmt::Display for EngineKind {
 /// What a trial tells while it runs, a few times a second of wall time at most.
 #[derive(Debug, Clone)]
 pub enum Event {
+    /// The workload has not started; told more often than the others, so that an interruption need not wait.
+    Connecting,
     /// The connection is up and the workload starts now.
     Started {
         handshake: Duration,
