@@ -46,6 +46,7 @@ struct Gathered {
 /// What was measured, but for what happened on the wire.
 pub struct Conducted {
     pub connecting: Duration,
+    pub accepted: u64,
     pub messages: Messages,
     pub status: Status,
     pub vehicle: Ended,
@@ -225,11 +226,12 @@ impl<'a> Conductor<'a> {
             Some(reason) => Status::Closed { reason },
             None => Status::Complete,
         };
+        let accepted = log.sent_count();
         let messages = match interrupted {
-            true => log.finish_interrupted(),
+            true => log.finish_interrupted(elapsed),
             false => log.finish(elapsed),
         };
-        Ok(Conducted { connecting, messages, status, vehicle, cloud })
+        Ok(Conducted { connecting, accepted, messages, status, vehicle, cloud })
     }
 
     fn time_left(&self, limit: Instant) -> Option<Duration> {

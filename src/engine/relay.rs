@@ -97,7 +97,7 @@ impl Drop for Running {
 }
 
 fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
-    let Conducted { connecting, messages, status, vehicle, cloud } = conducted;
+    let Conducted { connecting, accepted, messages, status, vehicle, cloud } = conducted;
     let timekeeping = Timekeeping {
         packets: relayed.packets,
         changes: relayed.changes,
@@ -118,6 +118,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
         wire: relayed.wire,
+        accepted,
         messages,
         status,
         fidelity: Some(timekeeping.fidelity()),

@@ -189,8 +189,9 @@ impl<'a> Run<'a> {
             delivery: self.world.delivery(),
             statistics: self.world.statistics(),
             wire: self.world.wire(),
+            accepted: self.log.sent_count(),
             messages: match interrupted {
-                true => self.log.finish_interrupted(),
+                true => self.log.finish_interrupted(elapsed),
                 false => self.log.finish(elapsed),
             },
             status,

@@ -15,6 +15,7 @@ use crate::workload::{Keep, Workload};
 pub struct MessageLog {
     kept: Kept,
     sent: u64,
+    refused: u64,
     delivered: u64,
     /// Latencies in nanoseconds since [`MessageLog::take_recent`] was last called.
     recent: Vec<u64>,
@@ -33,7 +34,7 @@ impl MessageLog {
             Keep::Messages => Kept::Each(EachLog::new(periodic)),
             Keep::Histogram => Kept::Histogram(Box::new(HistogramLog::new(periodic))),
         };
-        Self { kept, sent: 0, delivered: 0, recent: Vec::new() }
+        Self { kept, sent: 0, refused: 0, delivered: 0, recent: Vec::new() }
     }
 
     /// The sender accepted message `id`. Ids come in ascending order.
@@ -47,6 +48,7 @@ impl MessageLog {
 
     /// The sender refused message `id`: it counts as lost.
     pub fn refused(&mut self, id: u64) {
+        self.refused += 1;
         match &mut self.kept {
             Kept::Each(log) => log.refused(id),
             Kept::Histogram(log) => log.refused(id),
@@ -66,6 +68,11 @@ impl MessageLog {
 
     pub fn sent_count(&self) -> u64 {
         self.sent
+    }
+
+    /// Accepted or refused: those that fell due and were handed over.
+    pub fn scheduled_count(&self) -> u64 {
+        self.sent + self.refused
     }
 
     pub fn delivered_count(&self) -> u64 {
@@ -97,12 +104,12 @@ impl MessageLog {
         }
     }
 
-    /// The same for a trial that was stopped: of the messages behind the last one that was delivered nobody can say
-    /// whether they would have arrived, so they do not count.
-    pub fn finish_interrupted(self) -> Messages {
+    /// The same for a trial that was stopped at `at`. A message that was not yet past its deadline then is left out,
+    /// since nobody can say what would have become of it; one that was past it and undelivered counts as lost.
+    pub fn finish_interrupted(self, at: Duration) -> Messages {
         match self.kept {
-            Kept::Each(log) => Messages::Each(log.finish_interrupted()),
-            Kept::Histogram(log) => Messages::Histogram(log.finish_interrupted()),
+            Kept::Each(log) => Messages::Each(log.finish_interrupted(at)),
+            Kept::Histogram(log) => Messages::Histogram(log.finish_interrupted(at)),
         }
     }
 }

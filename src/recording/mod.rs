@@ -47,6 +47,8 @@ pub struct Recording {
     pub path_names: Vec<String>,
     pub status: Status,
     pub handshake: Handshake,
+    /// Messages the sender took, those left out of `messages` by an interruption included: what was paid for on the wire.
+    pub accepted: u64,
     pub messages: Messages,
     /// One entry a path of the plan, counted from the start of the workload.
     pub wire: Vec<PathWire>,

@@ -90,6 +90,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
             up: count(1500),
             down: count(2700),
         },
+        accepted: 3000,
         messages: Messages::Each(messages(&character(sender), both, u64::from(repetition))),
         wire: vec![wire(0, true, bytes), wire(1, both, bytes)],
         statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },

@@ -30,11 +30,10 @@ pub struct Traffic {
 impl Traffic {
     pub fn of(recording: &Recording) -> Self {
         let (request, response) = recording.workload.payload_per_message();
-        let accepted = recording.messages.scheduled().saturating_sub(recording.messages.refused());
         Self {
             up: recording.wire.iter().map(|path| path.up.offered.bytes).sum(),
             down: recording.wire.iter().map(|path| path.down.offered.bytes).sum(),
-            payload: accepted * (u64::from(request) + u64::from(response)),
+            payload: recording.accepted * (u64::from(request) + u64::from(response)),
         }
     }
 

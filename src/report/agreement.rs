@@ -1,18 +1,22 @@
 //! Two engines that ran the same plan, held against each other. `sim` is exact, so what differs is the other's: its
 //! own lateness, or the host's.
 
+use crate::recording::Summary;
 use crate::statistics::{Interval, Latency, Quantile};
 
 use super::summarise::{Report, SenderReport};
 use super::table::{Cell, Table, Tone};
 use super::terminal::Style;
 
-/// How far the medians may lie apart.
+/// How far the medians of the delivered messages may lie apart.
 pub const P50_TOLERANCE_MS: f64 = 1.0;
-/// How far the P99 may lie apart, as a share of the reference.
+/// How far the P99 of the delivered messages may lie apart, as a share of the reference.
 pub const P99_TOLERANCE: f64 = 0.05;
+/// How many standard deviations the numbers of lost messages may lie apart (Poisson: the variance of a difference of
+/// counts is their sum). Both engines lose the same packets as long as they send the same ones.
+pub const LOST_TOLERANCE_SIGMAS: f64 = 3.0;
 
-/// The senders that both engines ran.
+/// The senders that the reference ran.
 #[derive(Debug)]
 pub struct Agreement {
     senders: Vec<SenderAgreement>,
@@ -22,12 +26,18 @@ pub struct Agreement {
 #[derive(Debug)]
 struct SenderAgreement {
     name: String,
+    /// `None`: the other engine did not run it, or one of both delivered nothing.
+    figures: Option<Figures>,
+}
+
+#[derive(Debug)]
+struct Figures {
     p50: Pair,
     p99: Pair,
     lost: (u64, u64),
 }
 
-/// A quantile of the reference and of the other engine.
+/// A quantile of the delivered messages, of the reference and of the other engine.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     reference: Value,
@@ -40,40 +50,33 @@ struct Value {
     interval: Interval<Latency>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Agrees {
     Yes,
-    /// Out of tolerance, but no further apart than two samples of this size may be.
+    /// Out of tolerance, but no further apart than the intervals of both allow.
     WithinNoise,
     No,
 }
 
 impl Agreement {
     pub fn between(reference: &Report, other: &Report) -> Self {
-        let pair = |sender: &SenderReport| {
+        let agreement = |sender: &SenderReport| {
             let same = |one: &&SenderReport| one.pooled.sender == sender.pooled.sender;
-            let other = other.senders.iter().find(same)?;
-            Some(SenderAgreement {
+            let other = other.senders.iter().find(same);
+            SenderAgreement {
                 name: sender.pooled.sender.clone(),
-                p50: Pair::of(sender, other, Quantile::P50)?,
-                p99: Pair::of(sender, other, Quantile::P99)?,
-                lost: (sender.pooled.lost, other.pooled.lost),
-            })
+                figures: other.and_then(|other| Figures::of(&sender.pooled, &other.pooled)),
+            }
         };
         Self {
-            senders: reference.senders.iter().filter_map(pair).collect(),
+            senders: reference.senders.iter().map(agreement).collect(),
             spoilt: other.fidelity.as_ref().and_then(|fidelity| fidelity.spoilt.clone()),
         }
     }
 
-    /// The worst of all senders.
+    /// The worst of all senders; without any there is nothing that agrees.
     pub fn verdict(&self) -> Agrees {
-        let worst = |so_far, sender: &SenderAgreement| match (so_far, sender.verdict()) {
-            (Agrees::No, _) | (_, Agrees::No) => Agrees::No,
-            (Agrees::WithinNoise, _) | (_, Agrees::WithinNoise) => Agrees::WithinNoise,
-            _ => Agrees::Yes,
-        };
-        self.senders.iter().fold(Agrees::Yes, worst)
+        self.senders.iter().map(SenderAgreement::verdict).max().unwrap_or(Agrees::No)
     }
 
     /// Why the host, and not an engine, may be what is to blame.
@@ -89,7 +92,8 @@ impl Agreement {
         self.senders.iter().for_each(|sender| table.push(sender.row()));
         let (reference, other) = names;
         let mut text = format!(
-            "{reference} against {other} (\"other\"): P50 within {P50_TOLERANCE_MS} ms, P99 within {} %\n\n",
+            "{reference} against {other} (\"other\"), delivered messages: P50 within {P50_TOLERANCE_MS} ms, \
+             P99 within {} %, lost within {LOST_TOLERANCE_SIGMAS} standard deviations\n\n",
             P99_TOLERANCE * 100.0
         );
         text += &table.render(style.width, style.colour);
@@ -103,24 +107,49 @@ impl Agreement {
 
 impl SenderAgreement {
     fn verdict(&self) -> Agrees {
-        let p50 = (self.p50.apart_ms().abs() <= P50_TOLERANCE_MS, self.p50.overlap());
-        let p99 = (self.p99.apart_share().abs() <= P99_TOLERANCE, self.p99.overlap());
-        match (p50, p99) {
-            ((true, _), (true, _)) => Agrees::Yes,
-            ((true, _), (_, true)) => Agrees::WithinNoise,
-            _ => Agrees::No,
-        }
+        self.figures.as_ref().map_or(Agrees::No, Figures::verdict)
     }
 
     fn row(&self) -> Vec<Cell> {
-        let (word, tone) = match self.verdict() {
-            Agrees::Yes => ("yes", Tone::Good),
-            Agrees::WithinNoise => ("within noise", Tone::Plain),
-            Agrees::No => ("no", Tone::Bad),
+        let mut cells = vec![Cell::new(&self.name)];
+        match &self.figures {
+            Some(figures) => cells.extend(figures.cells()),
+            None => cells.extend([const { "–" }; 8].map(Cell::new)),
+        }
+        cells.push(match self.verdict() {
+            Agrees::Yes => Cell::toned("yes", Tone::Good),
+            Agrees::WithinNoise => Cell::new("within noise"),
+            Agrees::No => Cell::toned("no", Tone::Bad),
+        });
+        cells
+    }
+}
+
+impl Figures {
+    fn of(reference: &Summary, other: &Summary) -> Option<Self> {
+        Some(Self {
+            p50: Pair::of(reference, other, Quantile::P50)?,
+            p99: Pair::of(reference, other, Quantile::P99)?,
+            lost: (reference.lost, other.lost),
+        })
+    }
+
+    fn verdict(&self) -> Agrees {
+        let judge = |within: bool, overlap: bool| match (within, overlap) {
+            (true, _) => Agrees::Yes,
+            (false, true) => Agrees::WithinNoise,
+            (false, false) => Agrees::No,
         };
+        let p50 = judge(self.p50.apart_ms().abs() <= P50_TOLERANCE_MS, self.p50.overlap());
+        let p99 = judge(self.p99.apart_share().abs() <= P99_TOLERANCE, self.p99.overlap());
+        let (reference, other) = (self.lost.0 as f64, self.lost.1 as f64);
+        let allowed = LOST_TOLERANCE_SIGMAS * (reference + other).sqrt();
+        p50.max(p99).max(judge((reference - other).abs() <= allowed, false))
+    }
+
+    fn cells(&self) -> Vec<Cell> {
         let number = |value: f64| Cell::new(format!("{value:.2}"));
         vec![
-            Cell::new(&self.name),
             number(self.p50.reference.ms),
             number(self.p50.other.ms),
             Cell::new(format!("{:+.2} ms", self.p50.apart_ms())),
@@ -129,37 +158,75 @@ impl SenderAgreement {
             Cell::new(format!("{:+.1} %", self.p99.apart_share() * 100.0)),
             Cell::new(self.lost.0.to_string()),
             Cell::new(self.lost.1.to_string()),
-            Cell::toned(word, tone),
         ]
     }
 }
 
 impl Pair {
-    fn of(reference: &SenderReport, other: &SenderReport, quantile: Quantile) -> Option<Self> {
-        let value = |sender: &SenderReport| {
-            let figure = sender.pooled.figure(quantile)?;
-            Some(Value { ms: figure.value?.as_ms_or_infinity(), interval: figure.interval })
+    fn of(reference: &Summary, other: &Summary, quantile: Quantile) -> Option<Self> {
+        let value = |summary: &Summary| {
+            let delivered = summary.latencies.ranked(quantile.rank(summary.delivered))?;
+            let interval = summary.figure(quantile)?.interval;
+            Some(Value { ms: delivered.as_ms()?, interval })
         };
         Some(Self { reference: value(reference)?, other: value(other)? })
     }
 
-    /// Zero where both are lost.
     fn apart_ms(self) -> f64 {
-        if self.other.ms == self.reference.ms { 0.0 } else { self.other.ms - self.reference.ms }
+        self.other.ms - self.reference.ms
     }
 
     fn apart_share(self) -> f64 {
-        let apart = self.apart_ms();
-        if apart == 0.0 { 0.0 } else { apart / self.reference.ms }
+        self.apart_ms() / self.reference.ms
     }
 
-    /// Whether the two intervals have a value in common; an unknown bound is no bound.
+    /// Whether both intervals are known and have a value in common.
     fn overlap(self) -> bool {
-        let below = |low: Option<Latency>, high: Option<Latency>| match (low, high) {
-            (Some(low), Some(high)) => low <= high,
-            _ => true,
+        let bounds = |interval: Interval<Latency>| interval.low.zip(interval.high);
+        bounds(self.reference.interval)
+            .zip(bounds(self.other.interval))
+            .is_some_and(|(one, two)| one.0 <= two.1 && two.0 <= one.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::recording::{Message, Messages, Recording, sample};
+    use crate::report::summarise;
+
+    /// The sample's kcp, each message later by this, and every n-th lost.
+    fn report(later: Duration, lost_every: usize) -> Report {
+        let shifted = |(number, message): (usize, &Message)| {
+            let at = message.delivered.map(|at| at + later.as_nanos() as u64);
+            Message { delivered: at.filter(|_| (number + 1) % lost_every != 0), ..*message }
         };
-        let (one, two) = (self.reference.interval, self.other.interval);
-        below(one.low, two.high) && below(two.low, one.high)
+        let recording = sample::recording("kcp", 0);
+        let Messages::Each(messages) = &recording.messages else { panic!("each is kept") };
+        let messages = Messages::Each(messages.iter().enumerate().map(shifted).collect());
+        let mut plan = sample::plan(1);
+        plan.senders.retain(|sender| sender.name == "kcp");
+        summarise(&plan, &[Recording { messages, ..recording }])
+    }
+
+    #[test]
+    fn it_agrees_with_itself_and_not_with_what_is_later_or_loses_more() {
+        let ms = Duration::from_micros;
+        let verdict = |later, lost_every| {
+            Agreement::between(&report(Duration::ZERO, 50), &report(later, lost_every)).verdict()
+        };
+        assert_eq!(verdict(Duration::ZERO, 50), Agrees::Yes);
+        assert_eq!(verdict(ms(900), 50), Agrees::Yes);
+        assert_eq!(verdict(ms(1_100), 50), Agrees::No);
+        assert_eq!(verdict(Duration::ZERO, 25), Agrees::No);
+    }
+
+    #[test]
+    fn a_sender_that_the_other_did_not_run_does_not_agree() {
+        let nothing = Report { senders: Vec::new(), ..report(Duration::ZERO, 50) };
+        assert_eq!(Agreement::between(&report(Duration::ZERO, 50), &nothing).verdict(), Agrees::No);
+        assert_eq!(Agreement::between(&nothing, &nothing).verdict(), Agrees::No);
     }
 }

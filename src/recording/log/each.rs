@@ -45,9 +45,9 @@ impl EachLog {
         self.messages
     }
 
-    pub(super) fn finish_interrupted(mut self) -> Vec<Message> {
-        let last = self.messages.iter().rposition(|message| message.delivered.is_some());
-        self.messages.truncate(last.map_or(0, |last| last + 1));
+    pub(super) fn finish_interrupted(mut self, at: Duration) -> Vec<Message> {
+        let settled = nanos(at.saturating_sub(self.periodic.deadline));
+        self.messages.retain(|message| message.scheduled < settled);
         self.messages
     }
 

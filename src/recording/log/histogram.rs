@@ -86,12 +86,19 @@ impl HistogramLog {
         self.conclude()
     }
 
-    pub(super) fn finish_interrupted(mut self) -> MessageHistogram {
-        while self.outstanding.back() == Some(&false) {
-            self.outstanding.pop_back();
-            let id = self.oldest + self.outstanding.len() as u64;
-            self.window(id).scheduled -= 1;
+    /// What was delivered before its deadline cannot be taken out again, so up to a deadline's worth of messages counts
+    /// that a log of each message would leave out.
+    pub(super) fn finish_interrupted(mut self, at: Duration) -> MessageHistogram {
+        let settled = at.saturating_sub(self.periodic.deadline);
+        let first_open = |log: &Self| log.oldest + log.outstanding.len() as u64;
+        while let Some(delivered) = self.outstanding.pop_back() {
+            let id = first_open(&self);
+            if self.periodic.due(id) < settled {
+                break;
+            }
+            self.window(id).scheduled -= u64::from(!delivered);
         }
+        self.extend_gap(nanos(at.min(self.periodic.duration)));
         self.conclude()
     }
 

@@ -6,7 +6,9 @@ use crate::recording::{Message, MessageHistogram, Status, Window, sample};
 const SECOND: u64 = 1_000_000_000;
 
 fn with_messages(messages: Vec<Message>) -> Recording {
-    Recording { messages: Messages::Each(messages), ..sample::recording("kcp", 0) }
+    let messages = Messages::Each(messages);
+    let accepted = messages.scheduled() - messages.refused();
+    Recording { accepted, messages, ..sample::recording("kcp", 0) }
 }
 
 fn every_20_ms(delivered: impl Fn(u64) -> Option<u64>) -> Vec<Message> {

@@ -56,6 +56,7 @@ fn senders_that_delivered_or_sent_nothing() {
         messages.iter_mut().for_each(|message| message.delivered = None);
     }
     let nothing = Recording {
+        accepted: 0,
         messages: Messages::Each(Vec::new()),
         status: Status::Interrupted { after: Duration::ZERO },
         ..sample::recording("mpquic", 0)
