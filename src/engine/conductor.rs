@@ -193,8 +193,11 @@ impl<'a> Conductor<'a> {
 
     fn is_over(&self, elapsed: Duration) -> bool {
         let duration = self.periodic().duration;
-        let drained = self.gathered.log.undelivered() == 0
-            || self.gathered.closed.is_some()
+        let Gathered { log, closed } = &self.gathered;
+        // A vehicle that was held up may have messages to send even after the end of the workload.
+        let all_handed_over = log.scheduled_count() == self.periodic().count();
+        let drained = (all_handed_over && log.undelivered() == 0)
+            || closed.is_some()
             || self.delivery.is_some_and(|delivery| elapsed >= duration + drain_limit(delivery));
         elapsed >= duration && drained
     }
