@@ -128,7 +128,9 @@ impl<'a> Conductor<'a> {
                 Ok(Report::Unbuildable(source)) => {
                     return Err(EngineError::Build { sender: self.sender(), source });
                 }
-                Ok(Report::Closed { .. }) => break,
+                Ok(Report::Closed { reason, .. }) => {
+                    return Err(EngineError::ConnectionFailed { sender: self.sender(), reason });
+                }
                 Ok(_) => {}
                 Err(_) => self.endpoints.check(self.trial)?,
             }
