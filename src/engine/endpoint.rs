@@ -184,7 +184,7 @@ impl Endpoint {
         for (payload, received) in self.batch.iter() {
             self.overflowed[path] = self.overflowed[path].max(received.overflowed);
             if let Some(stamp) = received.stamp.filter(|_| self.start.is_some()) {
-                let late = now.saturating_since(offset.to_trial(stamp));
+                let late = now.saturating_since(offset.to_trial(stamp)) + offset.doubt();
                 self.reads.record(late);
                 if late > STALL {
                     self.waiter.note_stall(late);
