@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 const EXIT_CODES: &str = "\
 Exit codes:
     0  done
-    1  a trial could not be run, or a file could not be read
-    2  the command line or a scenario is wrong
+    1  a trial could not be run, or results could not be read
+    2  the command line or a scenario is wrong, or the scenario cannot be read
     3  this machine cannot run the engine that was asked for (see `impairlab doctor`)
     4  the results could not be written
     5  the host spoilt a result (run --strict, agree)

@@ -15,7 +15,9 @@ fn main() -> ExitCode {
     match dispatch(&cli, &mut std::io::stdout()) {
         Ok(ending) => ending.exit_code(),
         Err(error) => {
-            eprintln!("{}", error.render(error_colour()));
+            if !error.is_broken_pipe() {
+                eprintln!("{}", error.render(error_colour()));
+            }
             error.exit_code()
         }
     }

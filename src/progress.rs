@@ -112,7 +112,8 @@ impl TrialDisplay {
         self.bar.set_position(millis(progress.elapsed.min(self.duration)));
         if progress.elapsed >= self.last_line + LINE_INTERVAL {
             self.last_line = progress.elapsed;
-            let (elapsed, duration) = (progress.elapsed.as_secs(), self.duration.as_secs());
+            let elapsed = progress.elapsed.min(self.duration).as_secs();
+            let duration = self.duration.as_secs();
             self.line(&format!("{elapsed} s of {duration} s, {message}"));
         }
         self.bar.set_message(message);
@@ -124,7 +125,7 @@ impl TrialDisplay {
                 let (p50, p99) = (p50.as_secs_f64() * 1e3, p99.as_secs_f64() * 1e3);
                 format!("P50 {p50:.0} ms, P99 {p99:.0} ms")
             }
-            _ => "nothing delivered".to_owned(),
+            _ => "nothing arrives".to_owned(),
         };
         let (delivered, sent) = (progress.delivered, progress.sent);
         let dark = progress.dark.iter().map(|path| &self.path_names[path.index()]);

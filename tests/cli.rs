@@ -242,7 +242,7 @@ fn a_full_disk_ends_with_code_4_and_no_half_file() {
         let (output, listed) = on_a_small_disk(&place, size);
         assert_eq!(code(&output), 4, "{during} it runs: {}", stderr(&output));
         assert!(stderr(&output).contains("No space left"), "{}", stderr(&output));
-        assert!(!listed.contains(".tmp") && !listed.contains("probe"), "{listed}");
+        assert!(!listed.contains(".part") && !listed.contains("probe"), "{listed}");
         if during == "while" {
             assert!(listed.contains("plan.json"), "what fitted is kept: {listed}");
         }

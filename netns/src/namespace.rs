@@ -75,9 +75,7 @@ pub enum NamespaceError {
 
 fn hint(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
-        Some(libc::EPERM) => {
-            " (run as root, or call `become_root_in_user_namespace` at the start of the program)"
-        }
+        Some(libc::EPERM) => " (it takes root, or a user namespace to be root in)",
         Some(libc::ENOSPC) => " (the limit in /proc/sys/user/max_net_namespaces is reached)",
         _ => "",
     }

@@ -91,7 +91,8 @@ impl Capabilities {
     }
 }
 
-const GET_ROOT: &str = "run as root, or where user namespaces are allowed";
+const GET_ROOT: &str = "run it as root, or allow user namespaces";
+const NEEDS_NAMESPACE: &str = "it needs a network namespace";
 const GET_USER_NAMESPACES: &str = "as root: sysctl -w user.max_user_namespaces=10000; on Debian \
     before 11 also kernel.unprivileged_userns_clone=1, on Ubuntu 24.04 and later \
     kernel.apparmor_restrict_unprivileged_userns=0";
@@ -108,10 +109,12 @@ const GET_MPTCP: &str = "as root: sysctl -w net.mptcp.enabled=1; or a kernel of 
 pub fn probe() -> Capabilities {
     let scratch = Namespace::new("probe").map_err(|error| error.to_string());
     let scratch = scratch.as_ref();
-    let veth = scratch.map_err(String::clone).and_then(make_pair);
     let inside = |test: &dyn Fn(&Namespace) -> Result<(), String>| {
-        scratch.map_err(String::clone).and_then(test)
+        scratch.map_err(|_| NEEDS_NAMESPACE.to_owned()).and_then(test)
     };
+    // Where there is no namespace to try it in, that is what has to be got first.
+    let or_namespace = |remedy| if scratch.is_ok() { remedy } else { GET_ROOT };
+    let veth = inside(&make_pair);
     let on_link = |qdisc: Result<Encoded, String>| {
         veth.clone()?;
         inside(&|namespace| set_qdisc(namespace, qdisc.as_ref()))
@@ -123,13 +126,16 @@ pub fn probe() -> Capabilities {
         root: Availability::of(check_rights(), GET_ROOT),
         user_namespaces: Availability::of(user_namespace_allowed(), GET_USER_NAMESPACES),
         network_namespaces: Availability::of(scratch, GET_ROOT),
-        packet_sockets: Availability::of(inside(&open_packet_socket), GET_PACKET),
-        packet_vnet_header: Availability::of(inside(&open_with_vnet_header), GET_PACKET),
+        packet_sockets: Availability::of(inside(&open_packet_socket), or_namespace(GET_PACKET)),
+        packet_vnet_header: Availability::of(
+            inside(&open_with_vnet_header),
+            or_namespace(GET_PACKET),
+        ),
         real_time_scheduling: Availability::of(try_fifo(), GET_FIFO),
-        netem: Availability::of(on_link(netem), GET_QDISC),
-        tbf: Availability::of(on_link(Ok(tbf)), GET_QDISC),
-        mptcp: Availability::of(inside(&check_mptcp), GET_MPTCP),
-        veth: Availability::of(veth, GET_VETH),
+        netem: Availability::of(on_link(netem), or_namespace(GET_QDISC)),
+        tbf: Availability::of(on_link(Ok(tbf)), or_namespace(GET_QDISC)),
+        mptcp: Availability::of(inside(&check_mptcp), or_namespace(GET_MPTCP)),
+        veth: Availability::of(veth, or_namespace(GET_VETH)),
     }
 }
 

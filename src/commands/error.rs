@@ -1,14 +1,19 @@
 //! How a command ends, and the exit code of each ending (listed in `--help`).
 
+use std::io;
 use std::process::ExitCode;
 
 use thiserror::Error;
 
 use super::engine_choice::Unavailable;
+use super::report;
 use super::show::ShowError;
 use crate::engine::EngineError;
 use crate::report::ResultsError;
 use crate::scenario::{Colour, Diagnostics};
+
+/// What shells give a program that Ctrl-C ended.
+pub const EXIT_INTERRUPTED: u8 = 130;
 
 /// A command that did its work ends in one of these ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +37,17 @@ pub enum CommandError {
     Scenario(#[from] Diagnostics),
     #[error("no sender is called {name} in this scenario; it has: {known}")]
     NoSuchSender { name: String, known: String },
+    #[error(
+        "{repeat} repetitions come to {count} messages, and {limit} are the most that can be kept: \
+         repeat less, or write `keep: histogram` in the workload"
+    )]
+    TooManyMessages { repeat: u32, count: u64, limit: u64 },
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]
-    Report(#[from] super::report::Error),
+    Report(#[from] report::Error),
     #[error(transparent)]
     Show(#[from] ShowError),
     #[error(transparent)]
@@ -45,9 +55,9 @@ pub enum CommandError {
     #[error("none of the trials could be run")]
     NothingRan,
     #[error("cannot start the thread pool that runs trials: {0}")]
-    Runtime(std::io::Error),
+    Runtime(io::Error),
     #[error("cannot write to standard output: {0}")]
-    Output(std::io::Error),
+    Output(io::Error),
 }
 
 impl Ending {
@@ -58,7 +68,7 @@ impl Ending {
             Ending::WrongScenario => 2,
             Ending::Spoilt => 5,
             Ending::Disagreement => 6,
-            Ending::Interrupted => 130,
+            Ending::Interrupted => EXIT_INTERRUPTED,
         })
     }
 }
@@ -74,17 +84,47 @@ impl CommandError {
         }
     }
 
+    /// Whoever read the output has read enough: no reason to complain.
+    pub fn is_broken_pipe(&self) -> bool {
+        let (Self::Output(error)
+        | Self::Report(report::Error::Print(error))
+        | Self::Show(ShowError::Output(error))) = self
+        else {
+            return false;
+        };
+        error.kind() == io::ErrorKind::BrokenPipe
+    }
+
     pub fn exit_code(&self) -> ExitCode {
+        if self.is_broken_pipe() {
+            return ExitCode::SUCCESS;
+        }
         ExitCode::from(match self {
-            Self::Show(ShowError::Scenario(_)) | Self::Scenario(_) | Self::NoSuchSender { .. } => 2,
+            Self::Show(ShowError::Scenario(_))
+            | Self::Scenario(_)
+            | Self::NoSuchSender { .. }
+            | Self::TooManyMessages { .. } => 2,
             Self::Unavailable(_) => 3,
-            Self::Results(_) => 4,
+            Self::Results(error) | Self::Report(report::Error::Results(error)) => {
+                results_exit_code(error)
+            }
             Self::Trial(_)
-            | Self::Report(_)
-            | Self::Show(_)
+            | Self::Report(report::Error::Print(_))
+            | Self::Show(ShowError::Output(_))
             | Self::NothingRan
             | Self::Runtime(_)
             | Self::Output(_) => 1,
         })
+    }
+}
+
+/// Results that could not be written are another matter than results that could not be read.
+fn results_exit_code(error: &ResultsError) -> u8 {
+    match error {
+        ResultsError::Create { .. }
+        | ResultsError::Exists { .. }
+        | ResultsError::Write(_)
+        | ResultsError::Chart(_) => 4,
+        _ => 1,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::CommandError;
 use crate::cli::What;
-use crate::scenario::{self, plan::Plan};
+use crate::scenario::{self, limits, plan::Plan};
 
 /// The plan as asked for, and the scenario's text as it is written.
 pub fn plan(what: &What) -> Result<(Plan, String), CommandError> {
@@ -10,6 +10,10 @@ pub fn plan(what: &What) -> Result<(Plan, String), CommandError> {
     plan.repeat = what.repeat.unwrap_or(plan.repeat);
     plan.seed = what.seed.unwrap_or(plan.seed);
     select_senders(&mut plan, &what.senders)?;
+    let (count, limit) = (plan.messages_kept(), limits::MESSAGES_KEPT_IN_ALL);
+    if count > limit {
+        return Err(CommandError::TooManyMessages { repeat: plan.repeat, count, limit });
+    }
     Ok((plan, text))
 }
 

@@ -4,9 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::signal::unix::SignalKind;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::error::EXIT_INTERRUPTED;
 use crate::engine::{Engine, EngineError, Trial};
 use crate::progress::Display;
 use crate::recording::Recording;
@@ -32,7 +34,8 @@ pub async fn run_all<E>(
     display: &Arc<Display>,
     mut done: impl FnMut(&Recording) -> Result<(), E>,
 ) -> Result<Outcome, E> {
-    let stop = stop_on_signals();
+    let trials_run = Arc::new(AtomicBool::new(true));
+    let stop = stop_on_signals(&trials_run);
     let places = Arc::new(Semaphore::new(jobs));
     let mut running = JoinSet::new();
     for (order, trial) in trials(plan).into_iter().enumerate() {
@@ -40,11 +43,12 @@ pub async fn run_all<E>(
         let places = places.clone();
         running.spawn(async move {
             let _place = places.acquire_owned().await.ok()?;
+            let sender = trial.sender().name.clone();
             let run = move || run_one(engine.as_ref(), &trial, &display, &stop);
-            match tokio::task::spawn_blocking(run).await {
-                Ok(result) => Some((order, result?)),
-                Err(panic) => std::panic::resume_unwind(panic.into_panic()),
-            }
+            // A panic, of a transport under test perhaps, costs its own trial and no other.
+            let result = tokio::task::spawn_blocking(run).await;
+            let result = result.unwrap_or(Some(Err(EngineError::Crashed { sender })));
+            Some((order, result?))
         });
     }
     let outcome = collect(&mut running, &stop, &mut done).await;
@@ -52,6 +56,7 @@ pub async fn run_all<E>(
         stop.store(true, Ordering::Relaxed);
         while running.join_next().await.is_some() {}
     }
+    trials_run.store(false, Ordering::Relaxed);
     outcome
 }
 
@@ -63,7 +68,7 @@ async fn collect<E>(
     let mut recordings = Vec::new();
     let mut errors = Vec::new();
     while let Some(joined) = running.join_next().await {
-        match joined.expect("a trial does not panic") {
+        match joined.expect("a panic of a trial ends in its own thread") {
             Some((order, Ok(recording))) => {
                 done(&recording)?;
                 recordings.push((order, recording));
@@ -111,23 +116,33 @@ fn run_one(
     Some(result)
 }
 
-fn stop_on_signals() -> Stop {
-    let stop = Stop::default();
+/// The first signal asks the trials to stop; a second one, or one that comes when no trial runs any more, ends the
+/// program at once.
+fn stop_on_signals(running: &Arc<AtomicBool>) -> Stop {
+    let (stop, running) = (Stop::default(), running.clone());
     let asked = stop.clone();
     tokio::spawn(async move {
-        let mut terminate =
-            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
-        let terminated = async {
-            match &mut terminate {
-                Some(signal) => drop(signal.recv().await),
-                None => std::future::pending().await,
+        loop {
+            any_signal().await;
+            if asked.swap(true, Ordering::Relaxed) || !running.load(Ordering::Relaxed) {
+                std::process::exit(i32::from(EXIT_INTERRUPTED));
             }
-        };
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            () = terminated => {}
         }
-        asked.store(true, Ordering::Relaxed);
     });
     stop
+}
+
+/// Ctrl-C, a request to end, or the terminal going away.
+async fn any_signal() {
+    let signal = |kind| async move {
+        match tokio::signal::unix::signal(kind) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = signal(SignalKind::interrupt()) => {}
+        () = signal(SignalKind::terminate()) => {}
+        () = signal(SignalKind::hangup()) => {}
+    }
 }

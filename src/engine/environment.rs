@@ -6,8 +6,7 @@ use std::time::SystemTime;
 
 use nix::sys::utsname;
 
-use super::EngineKind;
-use crate::recording::{Environment, TransportVersion};
+use crate::recording::{EngineKind, Environment, TransportVersion};
 
 /// The versions this program was built with, from the file that decided them.
 const LOCK_FILE: &str = include_str!("../../Cargo.lock");

@@ -1,11 +1,8 @@
 //! Runs one trial and records it. The only layer, with `netns`, that touches clocks, sockets and threads.
 
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
 
 use crate::link::profile::LinkProfile;
 use crate::protocol::Delivery;
@@ -30,6 +27,7 @@ mod syscalls;
 mod udp_socket;
 mod waiter;
 
+pub use crate::recording::EngineKind;
 pub use error::EngineError;
 pub use lab::LabError;
 pub use outcome::Outcome;
@@ -72,22 +70,6 @@ pub trait Engine: Sync {
         trial: &Trial,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError>;
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EngineKind {
-    Sim,
-    Relay,
-}
-
-impl fmt::Display for EngineKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EngineKind::Sim => "sim",
-            EngineKind::Relay => "relay",
-        })
-    }
 }
 
 /// What a trial tells while it runs, a few times a second of wall time at most.

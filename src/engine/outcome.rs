@@ -1,10 +1,11 @@
 //! What an engine measured in one trial, and the recording made of it.
 
-use super::{ETHERNET_HEADER, EngineKind, Trial};
+use super::{ETHERNET_HEADER, Trial};
 use crate::link::Counters;
 use crate::protocol::{Delivery, ProtocolStatistics};
 use crate::recording::{
-    FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording, Status, WireCount,
+    EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording, Status,
+    WireCount,
 };
 
 #[derive(Debug)]

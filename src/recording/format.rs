@@ -9,6 +9,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::file::{WriteError, write_atomically};
+use super::plausible::{self, Implausible};
 use super::{FORMAT, Recording};
 
 /// Bytes of a file that is still read: about twenty million messages.
@@ -25,12 +26,16 @@ pub enum DecodeError {
     OtherFormat { found: u64 },
     #[error("damaged: {0}")]
     Damaged(#[source] serde_json::Error),
+    #[error("damaged or edited: {0}")]
+    Implausible(#[from] Implausible),
 }
 
 #[derive(Debug, Error)]
 pub enum ReadError {
     #[error("cannot read {}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
+    #[error("{} is not a file", path.display())]
+    NotAFile { path: PathBuf },
     #[error("{} is larger than the {} MiB that are read", path.display(), MAX_FILE >> 20)]
     TooLarge { path: PathBuf },
     #[error("{}: {source}", path.display())]
@@ -57,7 +62,9 @@ pub fn decode(bytes: &[u8]) -> Result<Recording, DecodeError> {
     if version.format != u64::from(FORMAT) {
         return Err(DecodeError::OtherFormat { found: version.format });
     }
-    serde_json::from_slice(bytes).map_err(DecodeError::Damaged)
+    let recording = serde_json::from_slice(bytes).map_err(DecodeError::Damaged)?;
+    plausible::check(&recording)?;
+    Ok(recording)
 }
 
 fn unversioned(error: serde_json::Error) -> DecodeError {
@@ -74,6 +81,10 @@ struct Version {
 /// The bytes of a file of at most [`MAX_FILE`].
 pub fn read_limited(path: &Path) -> Result<Vec<u8>, ReadError> {
     let io = |source| ReadError::Io { path: path.to_path_buf(), source };
+    // Opening a pipe would wait for somebody to write to it.
+    if !path.metadata().map_err(io)?.is_file() {
+        return Err(ReadError::NotAFile { path: path.to_path_buf() });
+    }
     let mut bytes = Vec::new();
     File::open(path).map_err(io)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
     if bytes.len() as u64 > MAX_FILE {

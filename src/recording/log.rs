@@ -1,6 +1,7 @@
 //! Collects what happens to the messages of a trial while it runs. Knows no clock: every time is passed in, counted
 //! from the start of the workload.
 
+mod bits;
 mod each;
 mod histogram;
 

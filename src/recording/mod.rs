@@ -1,20 +1,24 @@
 //! The facts of one trial, as they were measured: what `report` and every later comparison is computed from.
 
 mod columns;
+mod engine_kind;
 mod environment;
 pub mod file;
 pub mod format;
 mod gap;
 mod log;
 mod messages;
+mod plausible;
 mod recovery;
 #[cfg(test)]
 pub(crate) mod sample;
 mod summary;
 mod wire;
 
+pub use engine_kind::EngineKind;
 pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
+pub use plausible::Implausible;
 pub use recovery::Recovery;
 pub use summary::{Figure, OutageFigures, RunGap, Summary};
 pub use wire::{Amplification, HandshakeCost};
@@ -23,7 +27,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::EngineKind;
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::timeline::Outage;
 use crate::units::PathId;

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
+use super::EngineKind;
 use super::{
     FORMAT, Fidelity, Handshake, LinkCount, Message, Messages, PathWire, Recording, Status,
     WireCount,
 };
-use crate::engine::EngineKind;
 use crate::protocol::settings::{Copy, MpquicCongestion, MpquicScheduler};
 use crate::protocol::settings::{KcpSettings, MpquicSettings, UdpSettings};
 use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, ReplicateSettings};

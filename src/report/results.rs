@@ -63,6 +63,13 @@ pub enum ResultsError {
     Read(#[from] ReadError),
     #[error("{} is damaged, or of another version of impairlab: {source}", path.display())]
     Plan { path: PathBuf, source: serde_json::Error },
+    #[error(
+        "{}: a recording of sender {sender}, repetition {repetition}, which the plan has not or another file holds",
+        path.display()
+    )]
+    Misplaced { path: PathBuf, sender: String, repetition: u32 },
+    #[error("{}: the recordings are of several engines", path.display())]
+    SeveralEngines { path: PathBuf },
     #[error("{}: there is no recording", path.display())]
     NoRecordings { path: PathBuf },
     #[error("{}: more than {MAX_RECORDINGS} recordings", path.display())]
@@ -131,8 +138,8 @@ impl Results {
     }
 
     pub fn write_recording(&self, recording: &Recording) -> Result<(), ResultsError> {
-        let name = format!("{}-{}.json", file_name(&recording.sender), recording.repetition);
-        Ok(format::write(&self.folder.join(RECORDINGS).join(name), recording)?)
+        let path = self.folder.join(RECORDINGS).join(recording_name(recording));
+        Ok(format::write(&path, recording)?)
     }
 
     /// Writes all that is made from the recordings, over what an earlier call wrote.
@@ -158,13 +165,13 @@ impl Results {
             .map_err(|source| ResultsError::Plan { path, source })?;
         let recordings = self.recording_paths()?.into_iter().map(|path| {
             let recording = format::read(&path)?;
-            if recording.scenario == plan.name {
-                return Ok(recording);
-            }
-            let (found, expected) = (recording.scenario, plan.name.clone());
-            Err(ResultsError::OtherScenario { path, found, expected })
+            belongs(&plan, &recording, path)?;
+            Ok(recording)
         });
-        let recordings = recordings.collect::<Result<_, _>>()?;
+        let recordings: Vec<Recording> = recordings.collect::<Result<_, ResultsError>>()?;
+        if recordings.iter().any(|recording| recording.engine != recordings[0].engine) {
+            return Err(ResultsError::SeveralEngines { path: self.folder.join(RECORDINGS) });
+        }
         Ok((plan, recordings))
     }
 
@@ -191,6 +198,25 @@ impl Results {
         text.push(b'\n');
         Ok(write_atomically(&self.folder.join(name), &text)?)
     }
+}
+
+/// Whether a recording is one of this plan's, under its own name, so that none is counted twice or left out.
+fn belongs(plan: &Plan, recording: &Recording, path: PathBuf) -> Result<(), ResultsError> {
+    if recording.scenario != plan.name {
+        let (found, expected) = (recording.scenario.clone(), plan.name.clone());
+        return Err(ResultsError::OtherScenario { path, found, expected });
+    }
+    let planned = plan.senders.iter().any(|sender| sender.name == recording.sender);
+    let named = path.file_name().is_some_and(|name| name == recording_name(recording).as_str());
+    if planned && named && recording.repetition < plan.repeat {
+        return Ok(());
+    }
+    let (sender, repetition) = (recording.sender.clone(), recording.repetition);
+    Err(ResultsError::Misplaced { path, sender, repetition })
+}
+
+fn recording_name(recording: &Recording) -> String {
+    format!("{}-{}.json", file_name(&recording.sender), recording.repetition)
 }
 
 /// Letters, digits, dashes, dots and underscores as they are, anything else as `%` and its code:

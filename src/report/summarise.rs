@@ -4,8 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::engine::EngineKind;
-use crate::recording::{Fidelity, Recording, Status, Summary};
+use crate::recording::{EngineKind, Fidelity, Recording, Status, Summary};
 use crate::scenario::plan::Plan;
 use crate::timeline::Outage;
 use crate::workload::Workload;

@@ -43,7 +43,7 @@ pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
     let claims = claim::claims(&mut scenario, &sender_names);
     scenario.later(&["expect"]);
     scenario.finish();
-    Some(Plan {
+    let plan = Plan {
         name: name?,
         about,
         paths: paths?,
@@ -53,7 +53,12 @@ pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
         repeat: u32::try_from(repeat).expect("within limits::REPEAT"),
         seed,
         claims: claims?,
-    })
+    };
+    if plan.messages_kept() > limits::MESSAGES_KEPT_IN_ALL {
+        let (count, limit) = (plan.messages_kept(), limits::MESSAGES_KEPT_IN_ALL);
+        mistakes.push(place, Mistake::TooManyMessages { count, limit });
+    }
+    Some(plan)
 }
 
 fn version(scenario: &mut Fields) {

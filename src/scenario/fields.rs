@@ -224,6 +224,7 @@ pub fn word<T: Clone>(
     found.map(|(_, value)| value.clone())
 }
 
+/// Text for people, in one line.
 pub fn prose(written: &str, place: &Place, mistakes: &Mistakes) -> Option<String> {
     let length = written.chars().count();
     if length > limits::TEXT_LENGTH {
@@ -231,7 +232,13 @@ pub fn prose(written: &str, place: &Place, mistakes: &Mistakes) -> Option<String
         mistakes.push(place.clone(), Mistake::TextTooLong { length, limit });
         return None;
     }
-    Some(written.to_owned())
+    // It is printed on terminals, where control characters are commands.
+    let text = written.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.contains(char::is_control) {
+        mistakes.push(place.clone(), Mistake::ControlCharacters);
+        return None;
+    }
+    Some(text)
 }
 
 /// A name: lower-case letters, digits and dashes, so that it can be a folder and a column.

@@ -44,6 +44,8 @@ pub const MESSAGE_RATE: f64 = 1_000_000.0;
 pub const MESSAGE_SIZE: std::ops::RangeInclusive<u64> = 16..=65_536;
 /// Messages of a trial that keeps every one of them.
 pub const MESSAGES_KEPT: u64 = 2_000_000;
+/// The same of all trials of a run together: about a gigabyte while the report is made.
+pub const MESSAGES_KEPT_IN_ALL: u64 = 20_000_000;
 /// Messages of a trial that keeps a histogram.
 pub const MESSAGES_COUNTED: u64 = 1_000_000_000;
 

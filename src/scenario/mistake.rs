@@ -118,6 +118,8 @@ pub enum Mistake {
     OutageFor,
     #[error("this changes nothing")]
     ChangesNothing,
+    #[error("this text has control characters")]
+    ControlCharacters,
     #[error("this comes to {count} messages, and {limit} are the most that can be kept")]
     TooManyMessages { count: u64, limit: u64 },
     #[error(

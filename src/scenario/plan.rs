@@ -9,7 +9,7 @@ use crate::link::profile::LinkProfile;
 use crate::protocol::ProtocolSettings;
 use crate::timeline::Timeline;
 use crate::units::PathId;
-use crate::workload::Workload;
+use crate::workload::{Keep, Workload};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -56,6 +56,15 @@ pub struct Claim {
 impl Plan {
     pub fn path_name(&self, path: PathId) -> &str {
         &self.paths[path.index()].name
+    }
+
+    /// Messages that the recordings of all trials keep together.
+    pub fn messages_kept(&self) -> u64 {
+        let periodic = self.workload.periodic();
+        match periodic.keep {
+            Keep::Messages => periodic.count().saturating_mul(self.trials() as u64),
+            Keep::Histogram => 0,
+        }
     }
 
     /// Trials in all.

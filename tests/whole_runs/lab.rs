@@ -47,6 +47,15 @@ pub fn latencies_ms(recording: &Recording) -> Vec<f64> {
     messages(recording).iter().map(latency).collect()
 }
 
+/// The longest time between one delivery and the next.
+pub fn longest_gap_ms(recording: &Recording) -> f64 {
+    let delivered = messages(recording).iter().filter_map(|message| message.delivered);
+    let mut times: Vec<u64> = delivered.collect();
+    times.sort_unstable();
+    let longest = times.windows(2).map(|pair| pair[1] - pair[0]).max();
+    longest.map_or(f64::INFINITY, |gap| gap as f64 / 1e6)
+}
+
 /// The smallest value that at least this share of all does not exceed.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();

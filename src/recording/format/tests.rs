@@ -53,9 +53,14 @@ prop_compose! {
     fn any_messages()(
         mut rows in prop::collection::vec(any::<(u64, Option<u64>, Option<u64>)>(), 0..50)
     ) -> Vec<Message> {
-        rows.iter_mut().for_each(|row| row.0 >>= 1);
+        // Times that a trial can have: up to two weeks, nothing before it is due.
+        rows.iter_mut().for_each(|row| row.0 >>= 15);
         rows.sort_unstable();
-        let message = |(scheduled, sent, delivered)| Message { scheduled, sent, delivered };
+        let message = |(scheduled, sent, delivered): (u64, Option<u64>, Option<u64>)| Message {
+            scheduled,
+            sent: sent.map(|after| scheduled + (after >> 15)),
+            delivered: delivered.map(|after| scheduled + (after >> 15)),
+        };
         rows.into_iter().map(message).collect()
     }
 }

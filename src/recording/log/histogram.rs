@@ -1,16 +1,17 @@
 //! A histogram and a fixed number of time windows: constant memory however many messages there are.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use super::bits::Bits;
 use super::nanos;
 use crate::recording::{Gap, MAX_WINDOWS, MessageHistogram, Window};
 use crate::workload::Periodic;
 
-/// Messages between the oldest undelivered one and the newest; one that falls out of it is lost for good.
-const OUTSTANDING_LIMIT: usize = 1 << 18;
+/// Messages between the oldest undelivered one and the newest: 16 MiB of bits. One that falls out counts as lost, which at
+/// the highest rate a workload can have takes more than two minutes.
+const OUTSTANDING_LIMIT: u64 = 1 << 27;
 
 #[derive(Debug)]
 pub(super) struct HistogramLog {
@@ -18,9 +19,8 @@ pub(super) struct HistogramLog {
     latencies: Histogram<u64>,
     pub(super) windows: Vec<WindowLog>,
     window_length: u64,
-    /// Whether each message from `oldest` on has been delivered.
-    pub(super) outstanding: VecDeque<bool>,
-    oldest: u64,
+    /// Whether each message from the oldest undelivered one on has been delivered.
+    pub(super) outstanding: Bits,
     refused: u64,
     delivered: u64,
     late: u64,
@@ -45,8 +45,7 @@ impl HistogramLog {
             latencies: Histogram::new(3).expect("three digits are within hdrhistogram's range"),
             windows: (0..windows).map(|_| WindowLog::new()).collect(),
             window_length,
-            outstanding: VecDeque::new(),
-            oldest: 0,
+            outstanding: Bits::default(),
             refused: 0,
             delivered: 0,
             late: 0,
@@ -67,18 +66,17 @@ impl HistogramLog {
     }
 
     pub(super) fn delivered(&mut self, id: u64, at: Duration) -> Option<Duration> {
-        let place = usize::try_from(id.checked_sub(self.oldest)?).ok()?;
-        let delivered = self.outstanding.get_mut(place)?;
-        if std::mem::replace(delivered, true) {
+        if self.outstanding.get(id)? {
             return None;
         }
+        self.outstanding.set(id, true);
         self.forget_delivered();
         Some(self.count_delivery(id, nanos(at)))
     }
 
     pub(super) fn finish(mut self, until: Duration) -> MessageHistogram {
-        let next = self.oldest + self.outstanding.len() as u64;
-        let unsent = (next..self.periodic.count()).take_while(|id| self.periodic.due(*id) < until);
+        let unsent = (self.outstanding.end()..self.periodic.count())
+            .take_while(|id| self.periodic.due(*id) < until);
         for id in unsent.collect::<Vec<_>>() {
             self.refused(id);
         }
@@ -90,9 +88,8 @@ impl HistogramLog {
     /// that a log of each message would leave out.
     pub(super) fn finish_interrupted(mut self, at: Duration) -> MessageHistogram {
         let settled = at.saturating_sub(self.periodic.deadline);
-        let first_open = |log: &Self| log.oldest + log.outstanding.len() as u64;
         while let Some(delivered) = self.outstanding.pop_back() {
-            let id = first_open(&self);
+            let id = self.outstanding.end();
             if self.periodic.due(id) < settled {
                 break;
             }
@@ -122,13 +119,11 @@ impl HistogramLog {
     }
 
     fn schedule(&mut self, id: u64, settled: bool) {
-        let next = self.oldest + self.outstanding.len() as u64;
-        assert_eq!(id, next, "message ids ascend without a gap");
-        self.outstanding.push_back(settled);
+        assert_eq!(id, self.outstanding.end(), "message ids ascend without a gap");
+        self.outstanding.push(settled);
         self.window(id).scheduled += 1;
-        if self.outstanding.len() > OUTSTANDING_LIMIT {
+        if self.outstanding.end() - self.outstanding.start() > OUTSTANDING_LIMIT {
             self.outstanding.pop_front();
-            self.oldest += 1;
         }
         self.forget_delivered();
     }
@@ -154,9 +149,8 @@ impl HistogramLog {
     }
 
     fn forget_delivered(&mut self) {
-        while self.outstanding.front() == Some(&true) {
+        while self.outstanding.get(self.outstanding.start()) == Some(true) {
             self.outstanding.pop_front();
-            self.oldest += 1;
         }
     }
 

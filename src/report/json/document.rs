@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::engine::EngineKind;
+use crate::recording::EngineKind;
 use crate::recording::{Fidelity, WireCount};
 
 /// The whole of `summary.json`.

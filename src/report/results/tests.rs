@@ -4,7 +4,8 @@ use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
-use crate::engine::{EngineKind, environment};
+use crate::engine::environment;
+use crate::recording::EngineKind;
 use crate::recording::sample;
 
 fn time() -> SystemTime {

@@ -1,0 +1,155 @@
+//! Whether a recording that was read could have been measured. A file may have been edited or damaged so that it still
+//! reads; no figure is computed from one that contradicts itself.
+
+use thiserror::Error;
+
+use super::{LinkCount, Message, MessageHistogram, Messages, Recording, WireCount};
+use crate::scenario::limits;
+
+/// No counter of a trial comes near it, and thousands of them can be added up.
+const MOST: u64 = 1 << 50;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Implausible {
+    #[error("its workload has no rate, size or duration that can be")]
+    Workload,
+    #[error("it speaks of a path that it has no name for")]
+    Path,
+    #[error("it has a count or a time that no trial can reach")]
+    Count,
+    #[error("it has a message that was sent or delivered before it was due")]
+    BeforeDue,
+    #[error("its histogram does not add up")]
+    Histogram,
+}
+
+pub(super) fn check(recording: &Recording) -> Result<(), Implausible> {
+    check_workload(recording)?;
+    check_paths(recording)?;
+    check_counts(recording)?;
+    match &recording.messages {
+        Messages::Each(messages) => check_messages(messages),
+        Messages::Histogram(histogram) => check_histogram(histogram),
+    }
+}
+
+fn check_workload(recording: &Recording) -> Result<(), Implausible> {
+    let periodic = recording.workload.periodic();
+    let rate = 0.001..=limits::MESSAGE_RATE;
+    let right = rate.contains(&periodic.rate)
+        && limits::MESSAGE_SIZE.contains(&periodic.size.into())
+        && !periodic.duration.is_zero()
+        && periodic.duration <= limits::DURATION;
+    if right { Ok(()) } else { Err(Implausible::Workload) }
+}
+
+fn check_paths(recording: &Recording) -> Result<(), Implausible> {
+    let wire = recording.wire.iter().map(|wire| wire.path);
+    let outages = recording.outages.iter().map(|outage| outage.path);
+    let mut all = wire.chain(outages).chain(recording.protocol.paths());
+    let known = all.all(|path| path.index() < recording.path_names.len());
+    if known { Ok(()) } else { Err(Implausible::Path) }
+}
+
+fn check_counts(recording: &Recording) -> Result<(), Implausible> {
+    let count = |count: &WireCount| [count.packets, count.bytes];
+    let link = |link: &LinkCount| {
+        let LinkCount { offered, lost, overflowed, duplicated, corrupted, marked, delivered } =
+            link;
+        let [packets, bytes] = count(offered);
+        [packets, bytes, *lost, *overflowed, *duplicated, *corrupted, *marked, *delivered]
+    };
+    let wire = recording.wire.iter().flat_map(|wire| [link(&wire.up), link(&wire.down)]).flatten();
+    let handshake = [&recording.handshake.up, &recording.handshake.down].map(count);
+    let statistics = recording.statistics;
+    let others = [recording.accepted, statistics.discarded]
+        .into_iter()
+        .chain(statistics.retransmissions)
+        .chain(handshake.into_iter().flatten());
+    if wire.chain(others).all(|count| count <= MOST) { Ok(()) } else { Err(Implausible::Count) }
+}
+
+fn check_messages(messages: &[Message]) -> Result<(), Implausible> {
+    for message in messages {
+        let Message { scheduled, sent, delivered } = *message;
+        if [Some(scheduled), sent, delivered].into_iter().flatten().any(|time| time > MOST) {
+            return Err(Implausible::Count);
+        }
+        if [sent, delivered].into_iter().flatten().any(|time| time < scheduled) {
+            return Err(Implausible::BeforeDue);
+        }
+    }
+    Ok(())
+}
+
+fn check_histogram(histogram: &MessageHistogram) -> Result<(), Implausible> {
+    let MessageHistogram { scheduled, refused, delivered, late, .. } = *histogram;
+    let latencies = histogram.latencies.iter().try_fold(0_u64, |sum, (latency, count)| {
+        sum.checked_add(*count).filter(|_| *latency <= MOST)
+    });
+    let windows = histogram.windows.iter().try_fold(0_u64, |sum, window| {
+        let right = window.from < window.until && window.until <= MOST && window.max <= MOST;
+        sum.checked_add(window.scheduled).filter(|_| right && window.delivered <= window.scheduled)
+    });
+    let right = scheduled <= MOST
+        && delivered.checked_add(refused).is_some_and(|known| known <= scheduled)
+        && late <= delivered
+        && latencies == Some(delivered)
+        && windows == Some(scheduled)
+        && histogram.longest_gap.from <= histogram.longest_gap.until
+        && histogram.longest_gap.until <= MOST;
+    if right { Ok(()) } else { Err(Implausible::Histogram) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::recording::sample;
+    use crate::units::PathId;
+    use crate::workload::Workload;
+
+    fn edited(edit: impl Fn(&mut Recording)) -> Result<(), Implausible> {
+        let mut recording = sample::recording("mpquic", 0);
+        edit(&mut recording);
+        check(&recording)
+    }
+
+    fn with_rate(rate: f64) -> impl Fn(&mut Recording) {
+        move |recording| {
+            let Workload::Control(periodic) = &mut recording.workload else { panic!("control") };
+            periodic.rate = rate;
+        }
+    }
+
+    fn with_message(message: Message) -> impl Fn(&mut Recording) {
+        move |recording| recording.messages = Messages::Each(vec![message])
+    }
+
+    #[test]
+    fn what_cannot_have_been_measured_is_refused() {
+        assert_eq!(edited(|_| ()), Ok(()));
+        for rate in [0.0, -5.0, 1e-300, f64::NAN, f64::INFINITY] {
+            assert_eq!(edited(with_rate(rate)), Err(Implausible::Workload), "{rate}");
+        }
+        assert_eq!(edited(|it| it.wire[0].path = PathId(9)), Err(Implausible::Path));
+        assert_eq!(edited(|it| it.wire[0].up.offered.bytes = u64::MAX), Err(Implausible::Count));
+        let retransmissions = Some(u64::MAX);
+        let edit = |it: &mut Recording| it.statistics.retransmissions = retransmissions;
+        assert_eq!(edited(edit), Err(Implausible::Count));
+        let early = Message { scheduled: 20, sent: Some(20), delivered: Some(10) };
+        assert_eq!(edited(with_message(early)), Err(Implausible::BeforeDue));
+        let never = Message { scheduled: u64::MAX, sent: None, delivered: None };
+        assert_eq!(edited(with_message(never)), Err(Implausible::Count));
+        let histogram = MessageHistogram { scheduled: 3, ..Default::default() };
+        let edit = |it: &mut Recording| it.messages = Messages::Histogram(histogram.clone());
+        assert_eq!(edited(edit), Err(Implausible::Histogram));
+        assert_eq!(
+            edited(|it| if let Workload::Control(p) = &mut it.workload {
+                p.duration = Duration::ZERO;
+            }),
+            Err(Implausible::Workload)
+        );
+    }
+}
