@@ -81,6 +81,7 @@ impl Display {
 impl TrialDisplay {
     pub fn event(&mut self, event: &Event) {
         match event {
+            Event::Connecting => {}
             Event::Started { handshake } => self.started(*handshake),
             Event::Progress(progress) => self.progress(progress),
         }

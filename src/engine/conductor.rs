@@ -30,12 +30,16 @@ pub struct Conductor<'a> {
     trial: &'a Trial,
     clock: Clock,
     agreement: Arc<Agreement>,
-    reports: Receiver<Report>,
     endpoints: Endpoints,
     began: Instant,
-    log: MessageLog,
+    gathered: Gathered,
     /// What the sender promises; known once it is connected.
     delivery: Option<Delivery>,
+}
+
+/// What the endpoints have reported of the workload.
+struct Gathered {
+    log: MessageLog,
     closed: Option<String>,
 }
 
@@ -52,6 +56,7 @@ pub struct Conducted {
 /// The threads of both endpoints. However a trial ends, they are told to stop and waited for.
 struct Endpoints {
     agreement: Arc<Agreement>,
+    reports: Receiver<Report>,
     vehicle: Option<JoinHandle<Option<Ended>>>,
     cloud: Option<JoinHandle<Option<Ended>>>,
 }
@@ -65,7 +70,7 @@ impl<'a> Conductor<'a> {
     ) -> Result<Self, EngineError> {
         let (sender, reports) = sync_channel(REPORTS);
         let mut endpoints =
-            Endpoints { agreement: Arc::clone(&agreement), vehicle: None, cloud: None };
+            Endpoints { agreement: Arc::clone(&agreement), reports, vehicle: None, cloud: None };
         let plan = |role| {
             Ok::<_, LabError>(EndpointPlan {
                 role,
@@ -86,12 +91,10 @@ impl<'a> Conductor<'a> {
             trial,
             clock,
             agreement,
-            reports,
             endpoints,
             began,
-            log: MessageLog::new(&trial.plan.workload),
+            gathered: Gathered { log: MessageLog::new(&trial.plan.workload), closed: None },
             delivery: None,
-            closed: None,
         })
     }
 
@@ -100,39 +103,68 @@ impl<'a> Conductor<'a> {
         mut self,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Conducted, EngineError> {
-        let connecting = self.connect()?;
+        let connecting = self.connect(events)?;
         let start = self.trial.start_after(self.clock.now());
         self.agreement.set_start(start);
-        thread::sleep(start.saturating_since(self.clock.now()));
+        self.wait_for(start, events)?;
         let answer = events(Event::Started { handshake: connecting });
         let answer = self.watch_to_the_end(start, answer, events)?;
         self.finish(connecting, start, answer.is_break())
     }
 
     /// Waits until both endpoints are connected; how long that took.
-    fn connect(&mut self) -> Result<Duration, EngineError> {
+    fn connect(
+        &mut self,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Duration, EngineError> {
         let limit = self.began + CONNECT_LIMIT;
         let (mut vehicle, mut cloud) = (None, None);
         while let Some(left) = self.time_left(limit) {
-            match self.reports.recv_timeout(left.min(ROUND)) {
+            match self.endpoints.reports.recv_timeout(left.min(ROUND)) {
                 Ok(Report::Established { role: Role::Client, at, delivery }) => {
                     (vehicle, self.delivery) = (Some(at), Some(delivery));
                 }
                 Ok(Report::Established { role: Role::Server, at, .. }) => cloud = Some(at),
                 Ok(Report::Unbuildable(source)) => {
-                    let sender = self.trial.sender().name.clone();
-                    return Err(EngineError::Build { sender, source });
+                    return Err(EngineError::Build { sender: self.sender(), source });
                 }
-                Ok(Report::Closed { .. }) => break,
+                Ok(Report::Closed { reason, .. }) => {
+                    return Err(EngineError::ConnectionFailed { sender: self.sender(), reason });
+                }
                 Ok(_) => {}
                 Err(_) => self.endpoints.check(self.trial)?,
             }
             if let Some((vehicle, cloud)) = vehicle.zip(cloud) {
                 return Ok(vehicle.max(cloud).saturating_since(self.began));
             }
+            self.ask_whether_to_connect(events)?;
         }
-        let sender = self.trial.sender().name.clone();
-        Err(EngineError::NotConnected { sender, limit_s: CONNECT_LIMIT.as_secs() })
+        let limit_s = CONNECT_LIMIT.as_secs();
+        Err(EngineError::NotConnected { sender: self.sender(), limit_s })
+    }
+
+    /// Nothing has been measured yet that an interruption could leave.
+    fn ask_whether_to_connect(
+        &self,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        match events(Event::Connecting) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(EngineError::Interrupted { sender: self.sender() }),
+        }
+    }
+
+    /// Waits for the start of the workload.
+    fn wait_for(
+        &self,
+        start: Instant,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<(), EngineError> {
+        while let Some(left) = self.time_left(start) {
+            self.ask_whether_to_connect(events)?;
+            thread::sleep(left.min(ROUND));
+        }
+        Ok(())
     }
 
     fn watch_to_the_end(
@@ -155,32 +187,30 @@ impl<'a> Conductor<'a> {
         Ok(answer)
     }
 
+    /// A limited number of reports: however fast more of them come in, the conductor also has to look at the time.
     fn gather(&mut self) {
-        while let Ok(report) = self.reports.try_recv() {
-            match report {
-                Report::Sent { id, at } => self.log.sent(id, at),
-                Report::Refused { id } => self.log.refused(id),
-                Report::Delivered { id, at } => drop(self.log.delivered(id, at)),
-                Report::Closed { role: Role::Client, reason } => self.closed = Some(reason),
-                Report::Closed { .. } | Report::Established { .. } | Report::Unbuildable(_) => {}
-            }
-        }
+        let Self { endpoints, gathered, .. } = self;
+        endpoints.reports.try_iter().take(REPORTS).for_each(|report| gathered.take(report));
     }
 
     fn is_over(&self, elapsed: Duration) -> bool {
         let duration = self.periodic().duration;
-        let drained = self.log.undelivered() == 0
-            || self.closed.is_some()
+        let Gathered { log, closed } = &self.gathered;
+        // A vehicle that was held up may have messages to send even after the end of the workload.
+        let all_handed_over = log.scheduled_count() == self.periodic().count();
+        let drained = (all_handed_over && log.undelivered() == 0)
+            || closed.is_some()
             || self.delivery.is_some_and(|delivery| elapsed >= duration + drain_limit(delivery));
         elapsed >= duration && drained
     }
 
     fn progress(&mut self, elapsed: Duration) -> Progress {
-        let recent = self.log.take_recent();
+        let log = &mut self.gathered.log;
+        let recent = log.take_recent();
         Progress {
             elapsed,
-            sent: self.log.sent_count(),
-            delivered: self.log.delivered_count(),
+            sent: log.sent_count(),
+            delivered: log.delivered_count(),
             p50: recent.map(|(p50, _)| p50),
             p99: recent.map(|(_, p99)| p99),
             dark: self.trial.plan.timeline.dark_paths(elapsed),
@@ -194,17 +224,17 @@ impl<'a> Conductor<'a> {
         interrupted: bool,
     ) -> Result<Conducted, EngineError> {
         let elapsed = self.elapsed(start);
-        let (vehicle, cloud) = self.endpoints.end(self.trial)?;
-        self.gather();
-        let status = match self.closed {
+        let (vehicle, cloud) = self.endpoints.end(self.trial, &mut self.gathered)?;
+        let Gathered { log, closed } = self.gathered;
+        let status = match closed {
             _ if interrupted => Status::Interrupted { after: elapsed },
             Some(reason) => Status::Closed { reason },
             None => Status::Complete,
         };
-        let accepted = self.log.sent_count();
+        let accepted = log.sent_count();
         let messages = match interrupted {
-            true => self.log.finish_interrupted(elapsed),
-            false => self.log.finish(elapsed),
+            true => log.finish_interrupted(elapsed),
+            false => log.finish(elapsed),
         };
         Ok(Conducted { connecting, accepted, messages, status, vehicle, cloud })
     }
@@ -221,6 +251,22 @@ impl<'a> Conductor<'a> {
     fn periodic(&self) -> &'a Periodic {
         self.trial.plan.workload.periodic()
     }
+
+    fn sender(&self) -> String {
+        self.trial.sender().name.clone()
+    }
+}
+
+impl Gathered {
+    fn take(&mut self, report: Report) {
+        match report {
+            Report::Sent { id, at } => self.log.sent(id, at),
+            Report::Refused { id } => self.log.refused(id),
+            Report::Delivered { id, at } => drop(self.log.delivered(id, at)),
+            Report::Closed { role: Role::Client, reason } => self.closed = Some(reason),
+            Report::Closed { .. } | Report::Established { .. } | Report::Unbuildable(_) => {}
+        }
+    }
 }
 
 impl Endpoints {
@@ -234,8 +280,14 @@ impl Endpoints {
         Ok(())
     }
 
-    fn end(&mut self, trial: &Trial) -> Result<(Ended, Ended), EngineError> {
+    fn end(
+        &mut self,
+        trial: &Trial,
+        gathered: &mut Gathered,
+    ) -> Result<(Ended, Ended), EngineError> {
         self.agreement.end();
+        // Until both threads have let go of the channel: one that waits for room in it has to find some.
+        self.reports.iter().for_each(|report| gathered.take(report));
         let ended = |thread: &mut Option<JoinHandle<Option<Ended>>>| {
             thread.take().and_then(|thread| thread.join().ok().flatten())
         };
@@ -247,6 +299,9 @@ impl Endpoints {
 impl Drop for Endpoints {
     fn drop(&mut self) {
         self.agreement.end();
+        // A thread that waits for room for its report is let go once nobody can read it any more.
+        let (_, nobody) = sync_channel(0);
+        self.reports = nobody;
         for thread in [self.vehicle.take(), self.cloud.take()].into_iter().flatten() {
             // Why it ended does not matter any more.
             let _ = thread.join();

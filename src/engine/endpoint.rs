@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags};
 use super::agreement::Agreement;
 use super::fidelity::{Damage, Lateness, STALL, Stalls};
 use super::real_clock::{Clock, thread_cpu_time};
-use super::syscalls::ReceiveBatch;
+use super::syscalls::{BATCH, ReceiveBatch};
 use super::udp_socket::PathSocket;
 use super::waiter::{Priority, Waiter};
 use crate::protocol::{
@@ -29,6 +29,8 @@ const HEARTBEAT: Duration = Duration::from_millis(20);
 const DATAGRAM_BUFFER: usize = 1 << 16;
 /// Outputs of the protocol before the sockets have their turn again.
 const OUTPUTS_AT_ONCE: usize = 1024;
+/// Messages sent before the sockets have their turn again: as many as one batch could bring answers to.
+const MESSAGES_AT_ONCE: usize = BATCH;
 
 /// What an endpoint is made from, on its own thread: a protocol does not leave the thread it was built on.
 pub struct EndpointPlan {
@@ -182,7 +184,7 @@ impl Endpoint {
         for (payload, received) in self.batch.iter() {
             self.overflowed[path] = self.overflowed[path].max(received.overflowed);
             if let Some(stamp) = received.stamp.filter(|_| self.start.is_some()) {
-                let late = now.saturating_since(offset.to_trial(stamp));
+                let late = now.saturating_since(offset.to_trial(stamp)) + offset.doubt();
                 self.reads.record(late);
                 if late > STALL {
                     self.waiter.note_stall(late);
@@ -194,21 +196,28 @@ impl Endpoint {
         self.settle();
     }
 
-    /// Sends every message that is due. Each is reported before it can arrive.
+    /// Sends messages that are due; what is due beyond one turn is sent in the next, and late.
     fn send_messages(&mut self) {
-        while let Some(due) = self.next_message().filter(|due| *due <= self.clock.now()) {
-            write_message(self.next_id, &mut self.message);
-            let now = self.clock.now();
-            self.sends.record(now.saturating_since(due));
-            let id = self.next_id;
-            let report = match self.protocol.send(now, &self.message) {
-                Sent::Accepted => Report::Sent { id, at: self.since_start(now) },
-                Sent::Refused => Report::Refused { id },
-            };
-            self.plan.tell(report);
-            self.next_id += 1;
+        for _ in 0..MESSAGES_AT_ONCE {
+            let due = self.next_message().filter(|due| *due <= self.clock.now());
+            let Some(due) = due else { return };
+            self.send_message(due);
             self.settle();
         }
+    }
+
+    /// Reports the message before it can arrive.
+    fn send_message(&mut self, due: Instant) {
+        let id = self.next_id;
+        write_message(id, &mut self.message);
+        let now = self.clock.now();
+        self.sends.record(now.saturating_since(due));
+        let report = match self.protocol.send(now, &self.message) {
+            Sent::Accepted => Report::Sent { id, at: self.since_start(now) },
+            Sent::Refused => Report::Refused { id },
+        };
+        self.plan.tell(report);
+        self.next_id += 1;
     }
 
     /// Polls the protocol until it waits.

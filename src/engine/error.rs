@@ -13,6 +13,10 @@ pub enum EngineError {
     Build { sender: String, source: BuildError },
     #[error("sender {sender} was not connected within {limit_s} s on a clean link")]
     NotConnected { sender: String, limit_s: u64 },
+    #[error("sender {sender} gave up connecting on a clean link: {reason}")]
+    ConnectionFailed { sender: String, reason: String },
+    #[error("sender {sender} was interrupted before it began")]
+    Interrupted { sender: String },
     #[error("sender {sender}: it asks to be woken at once for ever, at {at_ns} ns of the trial")]
     Stuck { sender: String, at_ns: u64 },
     #[error("cannot build the network of a trial: {0}")]

@@ -9,10 +9,8 @@ use crate::recording::Fidelity;
 /// A thread that runs this much later than it should have was held up by the host.
 pub const STALL: Duration = Duration::from_millis(5);
 
-/// A result is spoilt when packets left this late, at the 99th percentile …
+/// A result is spoilt when anything that adds to the latency of messages came this late, at the 99th percentile …
 const LATENESS_P99_LIMIT: Duration = Duration::from_millis(1);
-/// … or messages were sent this late …
-const SEND_LATENESS_P99_LIMIT: Duration = Duration::from_millis(1);
 /// … or one stall was this long.
 const STALL_LIMIT: Duration = Duration::from_millis(20);
 
@@ -79,11 +77,13 @@ impl Stalls {
 pub struct Timekeeping {
     /// Packets at the relay: left, minus due.
     pub packets: Lateness,
+    /// How far off the time at which a packet came to the relay may be.
+    pub stamps: Lateness,
     /// Changes of the timeline: made, minus due.
     pub changes: Lateness,
     /// Messages: sent, minus scheduled.
     pub sends: Lateness,
-    /// Datagrams at the endpoints: read, minus received by the kernel.
+    /// Datagrams at the endpoints: read, minus received by the kernel, plus the doubt about the latter.
     pub reads: Lateness,
     pub stalls: Stalls,
     pub realtime: bool,
@@ -140,23 +140,48 @@ impl Timekeeping {
 
     /// The worst of what makes the figures doubtful, in one line.
     fn spoilt(&self) -> Option<String> {
-        let packets = self.packets.quantile(0.99);
-        let sends = self.sends.quantile(0.99);
         let Damage { overflowed, unsendable, super_packets } = self.damage;
         if self.damage != Damage::default() {
-            Some(format!(
+            return Some(format!(
                 "packets were lost outside of the link model: {overflowed} by full socket buffers, \
                  {unsendable} unsendable, {super_packets} longer than a packet"
-            ))
-        } else if self.stalls.longest > STALL_LIMIT {
-            Some(format!("the host stood still for {:.1} ms", ms(self.stalls.longest)))
-        } else if packets > LATENESS_P99_LIMIT {
-            Some(format!("1 % of the packets left more than {:.1} ms late", ms(packets)))
-        } else if sends > SEND_LATENESS_P99_LIMIT {
-            Some(format!("1 % of the messages were sent more than {:.1} ms late", ms(sends)))
-        } else {
-            None
+            ));
         }
+        let excesses = self.delays().into_iter().filter(|delay| delay.excess() > 1.0);
+        let worst = excesses.max_by(|one, other| one.excess().total_cmp(&other.excess()));
+        worst.map(|delay| format!("{} {:.1} ms{}", delay.what, ms(delay.found), delay.how))
+    }
+
+    /// Everything that has a limit.
+    fn delays(&self) -> [Delay; 5] {
+        let p99 = |lateness: &Lateness, what, how| Delay {
+            found: lateness.quantile(0.99),
+            limit: LATENESS_P99_LIMIT,
+            what,
+            how,
+        };
+        let longest = self.stalls.longest;
+        [
+            Delay { found: longest, limit: STALL_LIMIT, what: "the host stood still for", how: "" },
+            p99(&self.packets, "1 % of the packets left more than", " late"),
+            p99(&self.sends, "1 % of the messages were sent more than", " late"),
+            p99(&self.reads, "1 % of the datagrams were read more than", " late"),
+            p99(&self.stamps, "the arrival of 1 % of the packets is known to no better than", ""),
+        ]
+    }
+}
+
+/// A duration that spoils a result if it is beyond its limit, and how to say so.
+struct Delay {
+    found: Duration,
+    limit: Duration,
+    what: &'static str,
+    how: &'static str,
+}
+
+impl Delay {
+    fn excess(&self) -> f64 {
+        self.found.div_duration_f64(self.limit)
     }
 }
 

@@ -76,6 +76,8 @@ pub trait Engine: Sync {
 /// What a trial tells while it runs: a few times a second, on `sim` of its own time.
 #[derive(Debug, Clone)]
 pub enum Event {
+    /// The workload has not started; told more often than the others, so that an interruption need not wait.
+    Connecting,
     /// The connection is up and the workload starts now.
     Started {
         handshake: Duration,

@@ -16,6 +16,11 @@ pub struct Clock {
     epoch: u64,
 }
 
+/// A reading of two clocks that took no longer is good enough.
+const PROMPT: Duration = Duration::from_micros(20);
+/// How often two clocks are read in the hope of a prompt reading.
+const TRIES: usize = 5;
+
 impl Clock {
     pub fn start() -> Self {
         Self { epoch: read(ClockId::CLOCK_MONOTONIC) }
@@ -25,12 +30,13 @@ impl Clock {
         Instant::from_nanos(read(ClockId::CLOCK_MONOTONIC) - self.epoch)
     }
 
-    /// Good to the time between two clock reads, some tens of nanoseconds.
+    /// Good to some tens of nanoseconds, unless the thread loses the processor in between: then it is tried again.
     pub fn realtime_offset(self) -> RealtimeOffset {
-        let before = self.now().as_nanos();
-        let realtime = read(ClockId::CLOCK_REALTIME);
-        let after = self.now().as_nanos();
-        RealtimeOffset(realtime.saturating_sub(before.midpoint(after)))
+        best_of(|| {
+            let before = self.now().as_nanos();
+            let realtime = read(ClockId::CLOCK_REALTIME);
+            RealtimeOffset::read_between(before, realtime, self.now().as_nanos())
+        })
     }
 }
 
@@ -48,18 +54,64 @@ fn read(clock: ClockId) -> u64 {
 /// What CLOCK_REALTIME is ahead of a trial's clock. Kernel timestamps of packets are in the former, which may be set at
 /// any time: so this is measured again with every batch of packets rather than once.
 #[derive(Debug, Clone, Copy)]
-pub struct RealtimeOffset(u64);
+pub struct RealtimeOffset {
+    nanos: u64,
+    doubt: Duration,
+}
 
 impl RealtimeOffset {
+    /// CLOCK_REALTIME was read some time from `before` to `after`.
+    fn read_between(before: u64, realtime: u64, after: u64) -> Self {
+        Self {
+            nanos: realtime.saturating_sub(before.midpoint(after)),
+            doubt: Duration::from_nanos(after.saturating_sub(before).div_ceil(2)),
+        }
+    }
+
+    /// How far off this may be.
+    pub fn doubt(self) -> Duration {
+        self.doubt
+    }
+
     /// The time of the trial's clock at a CLOCK_REALTIME stamp in nanoseconds.
     pub fn to_trial(self, stamp: u64) -> Instant {
-        Instant::from_nanos(stamp.saturating_sub(self.0))
+        Instant::from_nanos(stamp.saturating_sub(self.nanos))
     }
+}
+
+/// The first prompt reading, or else the one that took the shortest.
+fn best_of(mut read: impl FnMut() -> RealtimeOffset) -> RealtimeOffset {
+    let mut best = read();
+    for _ in 1..TRIES {
+        if best.doubt <= PROMPT / 2 {
+            break;
+        }
+        best = std::cmp::min_by_key(best, read(), |offset| offset.doubt);
+    }
+    best
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reading_that_was_held_up_is_tried_again_and_the_best_one_is_kept() {
+        let best = |spans: [u64; 6]| {
+            let mut tries = spans.iter();
+            let offset = best_of(|| {
+                let span = *tries.next().expect("no more tries than there are spans");
+                // The clock is read at once; the thread is held up after that.
+                RealtimeOffset::read_between(1_000_000, 51_000_000, 1_000_000 + span)
+            });
+            (offset.nanos, offset.doubt.as_nanos(), tries.len())
+        };
+        let prompt = 20_000;
+        assert_eq!(best([100, 0, 0, 0, 0, 0]), (49_999_950, 50, 5));
+        assert_eq!(best([9_000_000, prompt, 0, 0, 0, 0]), (49_990_000, 10_000, 4));
+        let held_up = [900_000, 800_000, 300_000, 400_000, 500_000, 0];
+        assert_eq!(best(held_up), (49_850_000, 150_000, 1));
+    }
 
     #[test]
     fn a_stamp_taken_between_two_reads_lies_between_them() {

@@ -100,6 +100,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
     let Conducted { connecting, accepted, messages, status, vehicle, cloud } = conducted;
     let timekeeping = Timekeeping {
         packets: relayed.packets,
+        stamps: relayed.stamps,
         changes: relayed.changes,
         reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
         stalls: Stalls::sum([relayed.stalls, vehicle.stalls, cloud.stalls]),

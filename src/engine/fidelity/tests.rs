@@ -28,10 +28,26 @@ fn late_packets_late_messages_a_stall_and_a_lost_packet_each_spoil_a_result() {
     assert_eq!(spoilt(late), "1 % of the packets left more than 2.0 ms late");
     let unsent = |kept: &mut Timekeeping| kept.sends.record(ms(3));
     assert_eq!(spoilt(unsent), "1 % of the messages were sent more than 3.0 ms late");
+    let unread = |kept: &mut Timekeeping| kept.reads.record(ms(4));
+    assert_eq!(spoilt(unread), "1 % of the datagrams were read more than 4.0 ms late");
+    let unknown = |kept: &mut Timekeeping| kept.stamps.record(ms(5));
+    assert_eq!(
+        spoilt(unknown),
+        "the arrival of 1 % of the packets is known to no better than 5.0 ms"
+    );
     let stall = |kept: &mut Timekeeping| kept.stalls.note(ms(21));
     assert_eq!(spoilt(stall), "the host stood still for 21.0 ms");
     let damage = |kept: &mut Timekeeping| kept.damage.overflowed = 7;
     assert!(spoilt(damage).contains("7 by full socket buffers"));
+}
+
+#[test]
+fn the_worst_is_named() {
+    let mut kept = on_time();
+    kept.stalls.note(ms(40));
+    kept.sends.record(ms(30));
+    let spoilt = kept.fidelity().spoilt;
+    assert!(spoilt.is_some_and(|line| line.starts_with("1 % of the messages")));
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub(in crate::engine) struct Middle {
     outgoing: Vec<Vec<u8>>,
     dues: Vec<Instant>,
     packets: Lateness,
+    stamps: Lateness,
     changes: Lateness,
     damage: Damage,
 }
@@ -62,6 +63,7 @@ pub(in crate::engine) struct Relayed {
     pub(in crate::engine) handshake_down: WireCount,
     pub(in crate::engine) wire: Vec<PathWire>,
     pub(in crate::engine) packets: Lateness,
+    pub(in crate::engine) stamps: Lateness,
     pub(in crate::engine) changes: Lateness,
     pub(in crate::engine) damage: Damage,
     pub(in crate::engine) stalls: Stalls,
@@ -89,6 +91,7 @@ impl Middle {
             outgoing: Vec::with_capacity(FRAMES_AT_ONCE),
             dues: Vec::with_capacity(FRAMES_AT_ONCE),
             packets: Lateness::default(),
+            stamps: Lateness::default(),
             changes: Lateness::default(),
             damage: Damage::default(),
         }
@@ -115,13 +118,15 @@ impl Middle {
         if let Some(start) = self.start {
             self.paths.iter_mut().for_each(|path| path.set_start(start));
             waiter.start_counting_stalls();
+            self.stamps = Lateness::default();
         }
     }
 
     fn read_all(&mut self, waiter: &mut Waiter) -> io::Result<()> {
         for path in &mut self.paths {
             for lane in [&mut path.up, &mut path.down] {
-                let oldest = lane.read(self.clock, &mut self.batch, &mut self.damage)?;
+                let Self { clock, batch, damage, stamps, .. } = self;
+                let oldest = lane.read(*clock, batch, damage, stamps)?;
                 let waited = oldest.map(|at| self.clock.now().saturating_since(at));
                 if let Some(waited) = waited.filter(|waited| *waited > STALL) {
                     waiter.note_stall(waited);
@@ -185,6 +190,7 @@ impl Middle {
             handshake_down: self.paths.iter().map(|path| path.down.link.handshake()).sum(),
             wire: self.paths.iter().zip(0..).map(wire).collect(),
             packets: self.packets,
+            stamps: self.stamps,
             changes: self.changes,
             damage: self.damage,
             stalls: waiter.stalls(),
@@ -215,6 +221,7 @@ impl Lane {
         clock: Clock,
         batch: &mut ReceiveBatch,
         damage: &mut Damage,
+        stamps: &mut Lateness,
     ) -> io::Result<Option<Instant>> {
         let mut oldest = None;
         for _ in 0..BATCHES_AT_ONCE {
@@ -225,6 +232,7 @@ impl Lane {
             let (offset, now) = (clock.realtime_offset(), clock.now());
             for (bytes, received) in batch.iter() {
                 let stamp = received.stamp.map(|stamp| offset.to_trial(stamp));
+                stamps.record(offset.doubt());
                 let at = stamp.unwrap_or(now).min(now);
                 oldest.get_or_insert(at);
                 let mut frame = bytes.to_vec();
