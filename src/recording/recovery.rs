@@ -6,9 +6,9 @@
 //! ordinary retransmission does not count as not recovered. The sender **has recovered** at the begin
 //! of the first window after the outage whose P99 is at most a tenth above that level: from then on,
 //! what is sent arrives as it did before. (Up to 99 messages a window that is every one of them; of
-//! a thousand, ten are above their own P99 without anything being wrong.) Of eleven stretches that are
-//! alike the last is the highest once in eleven times, so that a sender that noticed nothing can seem
-//! not to be back at once; of several runs the median is shown.
+//! a thousand, ten are above their own P99 without anything being wrong.) Of eleven stretches that
+//! are alike the last is the highest once in eleven times, so that a sender that noticed nothing can
+//! seem not to be back at once; of several runs the median is shown.
 //!
 //! A histogram has slices and not messages: a window is then as many slices as it takes, and begins
 //! at each of them. Its P99 is the highest of its slices', before and after alike. The recovery time
@@ -57,13 +57,14 @@ pub fn recovery(messages: &Messages, outage: &Outage, rate: f64) -> Recovery {
     match messages {
         Messages::Each(messages) => {
             let windows = Sliding { messages, length };
-            let before = windows.within(from.saturating_sub(length * WINDOWS_BEFORE), from);
+            let before =
+                windows.within(from.saturating_sub(length.saturating_mul(WINDOWS_BEFORE)), from);
             judge(before, windows.within(until, u64::MAX), until)
         }
         Messages::Histogram(histogram) => {
             let windows = Merged { slices: &histogram.windows, length };
-            let before =
-                windows.within(from.saturating_sub(windows.reach() * WINDOWS_BEFORE), from);
+            let reach = windows.reach().saturating_mul(WINDOWS_BEFORE);
+            let before = windows.within(from.saturating_sub(reach), from);
             judge(before, windows.within(until, u64::MAX), until)
         }
     }
@@ -84,7 +85,7 @@ fn judge(
         return Recovery::After(Duration::ZERO);
     }
     match after.find(|(_, p99)| *p99 <= enough) {
-        Some((begin, _)) => Recovery::After(Duration::from_nanos(begin - end)),
+        Some((begin, _)) => Recovery::After(Duration::from_nanos(begin.saturating_sub(end))),
         None => Recovery::Never,
     }
 }
@@ -140,15 +141,14 @@ struct Merged<'a> {
 impl Merged<'_> {
     /// The time of as many slices as make a window.
     fn reach(&self) -> u64 {
-        let slice = self.slices.first().map_or(1, |slice| slice.until - slice.from).max(1);
-        self.length.div_ceil(slice).saturating_mul(slice)
+        let slice = self.slices.first().map_or(1, |slice| slice.until.saturating_sub(slice.from));
+        self.length.div_ceil(slice.max(1)).saturating_mul(slice)
     }
 
     /// The windows that lie wholly between two times, and have messages.
     fn within(&self, from: u64, until: u64) -> impl Iterator<Item = Level> {
-        let within = move |slice: &Window| from <= slice.from && slice.until <= until;
         let first = self.slices.partition_point(|slice| slice.from < from);
-        let last = self.slices.partition_point(|slice| within(slice) || slice.from < from);
+        let last = self.slices.partition_point(|slice| slice.until <= until);
         let slices = &self.slices[first..last.max(first)];
         (0..slices.len()).filter_map(|begin| self.window(&slices[begin..]))
     }
@@ -156,7 +156,8 @@ impl Merged<'_> {
     /// The first of these slices that are long enough together.
     fn window(&self, slices: &[Window]) -> Option<Level> {
         let begin = slices.first()?.from;
-        let long = slices.iter().position(|slice| slice.until >= begin + self.length)?;
+        let long =
+            slices.iter().position(|slice| slice.until >= begin.saturating_add(self.length))?;
         let window = &slices[..=long];
         let sum = |part: fn(&Window) -> u64| window.iter().map(part).sum::<u64>();
         let (scheduled, delivered) = (sum(|slice| slice.scheduled), sum(|slice| slice.delivered));

@@ -39,8 +39,8 @@ fn describe_path(plan: &Plan, id: PathId) -> String {
     }
 }
 
-/// The profile of a direction at the start, and when it becomes another one. An outage is not one: it
-/// is told by itself, and what holds after it is held against what held before.
+/// The profile of a direction at the start, and when it becomes another one. An outage does not
+/// count: it is told by itself, and what holds after it is held against what held before.
 fn over_time<'a>(
     plan: &'a Plan,
     path: PathId,
