@@ -46,13 +46,6 @@ pub fn trial(up: LinkProfile, down: LinkProfile) -> Trial {
     of(udp, Workload::Control(periodic()), vec![path("first", up, down)])
 }
 
-/// A million messages in a second: more than a thread can hand to the kernel.
-pub fn overload() -> Trial {
-    let periodic = Periodic { rate: 1e6, size: 16, duration: Duration::from_secs(1), ..periodic() };
-    let udp = ProtocolSettings::Udp(UdpSettings { path: PATH });
-    of(udp, Workload::Control(periodic), vec![path("first", delayed(5), delayed(5))])
-}
-
 pub fn echo(up: LinkProfile, down: LinkProfile) -> Trial {
     let udp = ProtocolSettings::Udp(UdpSettings { path: PATH });
     let workload = Workload::Echo { request: periodic(), response_size: 100 };
