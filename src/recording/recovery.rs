@@ -1,8 +1,9 @@
 //! How long after an outage a sender is back to what it was.
 //!
 //! A **window** is the messages scheduled within one second, or within the time of twenty messages
-//! where that is longer; one begins at each message. The **level before** is the highest P99 of the
-//! windows that lie wholly within ten window lengths before the outage: the highest, so that an
+//! where that is longer; one begins at each message, but at most a hundred to a window. The **level
+//! before** is the highest P99 of the windows that lie wholly within ten window lengths before the
+//! outage, and before the first message that the outage itself held up: the highest, so that an
 //! ordinary retransmission does not count as not recovered. The sender **has recovered** at the begin
 //! of the first window after the outage whose P99 is at most a tenth above that level: from then on,
 //! what is sent arrives as it did before. (Up to 99 messages a window that is every one of them; of
@@ -12,11 +13,11 @@
 //!
 //! A histogram has slices and not messages: a window is then as many slices as it takes, and begins
 //! at each of them. Its P99 is the highest of its slices', before and after alike. The recovery time
-//! has the resolution of one message, or of one slice.
+//! has the resolution of one message (or a hundredth of a window), or of one slice.
 
 use std::time::Duration;
 
-use crate::statistics::{Distribution, Latency, Quantile};
+use crate::statistics::{Latency, Quantile};
 use crate::timeline::Outage;
 
 use super::{Message, Messages, Window};
@@ -56,15 +57,17 @@ pub fn recovery(messages: &Messages, outage: &Outage, rate: f64) -> Recovery {
     let (from, until) = (nanos(outage.from), nanos(outage.until));
     match messages {
         Messages::Each(messages) => {
-            let windows = Sliding { messages, length };
-            let before =
-                windows.within(from.saturating_sub(length.saturating_mul(WINDOWS_BEFORE)), from);
+            let windows = Sliding::new(messages, length);
+            let held_up = windows.first_held_up(from);
+            let reach = length.saturating_mul(WINDOWS_BEFORE);
+            let before = windows.within(held_up.saturating_sub(reach), held_up);
             judge(before, windows.within(until, u64::MAX), until)
         }
         Messages::Histogram(histogram) => {
             let windows = Merged { slices: &histogram.windows, length };
+            let held_up = windows.first_held_up(from);
             let reach = windows.reach().saturating_mul(WINDOWS_BEFORE);
-            let before = windows.within(from.saturating_sub(reach), from);
+            let before = windows.within(held_up.saturating_sub(reach), held_up);
             judge(before, windows.within(until, u64::MAX), until)
         }
     }
@@ -94,9 +97,27 @@ struct Sliding<'a> {
     /// By scheduled time.
     messages: &'a [Message],
     length: u64,
+    /// Messages from the begin of one window to that of the next.
+    step: usize,
 }
 
-impl Sliding<'_> {
+/// More windows would take time and tell nothing: they share all but a hundredth of their messages.
+const WINDOWS_PER_LENGTH: usize = 100;
+
+impl<'a> Sliding<'a> {
+    fn new(messages: &'a [Message], length: u64) -> Self {
+        let begin = messages.first().map_or(0, |message| message.scheduled);
+        let in_one = messages.partition_point(|m| m.scheduled < begin.saturating_add(length));
+        Self { messages, length, step: in_one.div_ceil(WINDOWS_PER_LENGTH).max(1) }
+    }
+
+    /// When the first message was due that was still under way when the outage began.
+    fn first_held_up(&self, outage: u64) -> u64 {
+        let before = &self.messages[..self.place(outage)];
+        let held_up = before.iter().find(|m| m.delivered.is_some_and(|at| at > outage));
+        held_up.map_or(outage, |message| message.scheduled)
+    }
+
     /// The windows that lie wholly between two times; the last of all ends with the last message.
     fn within(&self, from: u64, until: u64) -> impl Iterator<Item = Level> {
         let first = self.place(from);
@@ -104,7 +125,8 @@ impl Sliding<'_> {
         // The messages of a window are due before its end, so one interval of them reaches past the
         // last.
         let until = until.min(last.saturating_add(self.interval()));
-        let begins = self.messages[first..].iter().map(|message| message.scheduled);
+        let begins =
+            self.messages[first..].iter().step_by(self.step).map(|message| message.scheduled);
         begins
             .take_while(move |begin| begin.saturating_add(self.length) <= until)
             .map(|begin| (begin, self.p99(begin)))
@@ -113,9 +135,14 @@ impl Sliding<'_> {
     fn p99(&self, begin: u64) -> Latency {
         let window =
             &self.messages[self.place(begin)..self.place(begin.saturating_add(self.length))];
-        let latencies =
-            window.iter().map(|message| Latency::between(message.scheduled, message.delivered));
-        Distribution::from_samples(latencies).quantile(Quantile::P99).unwrap_or(Latency::LOST)
+        let mut latencies: Vec<Latency> = window.iter().map(Message::latency).collect();
+        let rank =
+            usize::try_from(Quantile::P99.rank(latencies.len() as u64)).unwrap_or(usize::MAX);
+        match latencies.len() {
+            0 => Latency::LOST,
+            // Only this one is wanted, so nothing is sorted.
+            count => *latencies.select_nth_unstable(rank.clamp(1, count) - 1).1,
+        }
     }
 
     fn place(&self, time: u64) -> usize {
@@ -139,6 +166,13 @@ struct Merged<'a> {
 }
 
 impl Merged<'_> {
+    /// When the first slice begins whose slowest message may have been under way when the outage began.
+    fn first_held_up(&self, outage: u64) -> u64 {
+        let before = self.slices.iter().take_while(|slice| slice.from < outage);
+        let mut held_up = before.filter(|slice| slice.from.saturating_add(slice.max) > outage);
+        held_up.next().map_or(outage, |slice| slice.from)
+    }
+
     /// The time of as many slices as make a window.
     fn reach(&self) -> u64 {
         let slice = self.slices.first().map_or(1, |slice| slice.until.saturating_sub(slice.from));

@@ -1,5 +1,6 @@
 use super::*;
 use crate::recording::MessageHistogram;
+use crate::statistics::Distribution;
 use crate::units::PathId;
 
 const OUTAGE: Outage =
@@ -36,6 +37,17 @@ fn it_ends_with_the_first_message_that_is_as_fast_as_before() {
 fn a_sender_that_did_not_notice_has_recovered_at_once() {
     assert_eq!(recovered(|_| Some(40.0)), AT_ONCE);
     assert_eq!(recovered(|t| (!(20.0..25.0).contains(&t)).then_some(40.0)), AT_ONCE);
+}
+
+/// As of an echo on its way, or behind a packet that was lost just before.
+#[test]
+fn what_the_outage_held_up_is_no_level_to_come_back_to() {
+    let held_up = |t: f64| Some(if (19.5..30.0).contains(&t) { (30.0 - t) * 1e3 } else { 40.0 });
+    let of_each = Messages::Each(messages(held_up));
+    for messages in [of_each, histogram(&messages(held_up), 100_000_000)] {
+        let Recovery::After(time) = recovery(&messages, &OUTAGE, 50.0) else { panic!("none") };
+        assert!((time.as_secs_f64() - 4.96).abs() < 0.11, "{time:?}");
+    }
 }
 
 #[test]
@@ -108,6 +120,7 @@ fn histogram(messages: &[Message], slice: u64) -> Messages {
             scheduled: messages.len() as u64,
             delivered: delivered as u64,
             p99: p99.map_or(0, nanos),
+            max: latencies.worst_delivered().and_then(Latency::as_duration).map_or(0, nanos),
             ..Window::default()
         }
     });
