@@ -324,6 +324,7 @@ fn fidelity_line(fidelity: &Fidelity) -> String {
     let us = |us: f64| figures::milliseconds(us / 1e3);
     let stalls = match fidelity.stalls {
         0 => "no stall of the host".to_owned(),
+        1 => format!("one stall of the host, {}", us(fidelity.longest_stall_us)),
         stalls => format!("{stalls} stalls of the host, up to {}", us(fidelity.longest_stall_us)),
     };
     format!(

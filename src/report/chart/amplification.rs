@@ -61,7 +61,7 @@ fn bar(canvas: &mut Canvas, plot: &Plot, axis: &Axis, top: f64, look: SenderLook
     canvas.rectangle((plot.left, top), (up, top + BAR), look.opaque());
     canvas.rectangle((up, top), (total, top + BAR), look.tint(DOWN_TINT));
     let text = format!(
-        "{} = {} up + {} down",
+        "{} ({} up, {} down)",
         figures::ratio(amplification.total()),
         figures::ratio(amplification.up),
         figures::ratio(amplification.down)
