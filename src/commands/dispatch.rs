@@ -1,11 +1,11 @@
 //! From what was typed to the command that does it.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::{CommandError, Ending, agree, check, doctor, report, run, show};
 use crate::cli::{Cli, Command, EngineChoice};
-use crate::report::terminal::Style;
+use crate::report::terminal::{Style, may_colour};
 use crate::scenario::Colour;
 
 /// Whether a command may make namespaces, and so wants the rights for it before any thread is started.
@@ -34,8 +34,7 @@ pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> 
 
 /// Colours for the terminal that standard error may be, unless the user asked for none.
 pub fn error_colour() -> Colour {
-    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if !plain && std::io::stderr().is_terminal() { Colour::Always } else { Colour::Never }
+    if may_colour(&std::io::stderr()) { Colour::Always } else { Colour::Never }
 }
 
 fn check(files: &[PathBuf], out: &mut dyn Write) -> Result<Ending, CommandError> {

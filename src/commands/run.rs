@@ -55,10 +55,17 @@ fn prepare_results(
     let now = SystemTime::now();
     let id = format!("{}-{}", engine.kind(), std::process::id());
     let results = Results::create(&args.results, &plan.name, now, &id)?;
-    results.write_scenario(text)?;
-    results.write_plan(plan)?;
-    results.write_environment(&environment::gather(engine.kind(), now))?;
-    Ok(results)
+    let described = results
+        .write_scenario(text)
+        .and_then(|()| results.write_plan(plan))
+        .and_then(|()| results.write_environment(&environment::gather(engine.kind(), now)));
+    match described {
+        Ok(()) => Ok(results),
+        Err(error) => {
+            results.discard();
+            Err(error.into())
+        }
+    }
 }
 
 fn jobs(args: &RunArgs, plan: &Plan, engine: &dyn Engine) -> usize {

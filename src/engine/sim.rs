@@ -55,6 +55,12 @@ impl Engine for Sim {
 fn connect(trial: &Trial, world: &mut World) -> Result<Duration, EngineError> {
     let limit = Instant::ZERO + CONNECT_LIMIT;
     while !world.is_connected() {
+        if let State::Closed(reason) = world.state() {
+            return Err(EngineError::ConnectionFailed {
+                sender: trial.sender().name.clone(),
+                reason,
+            });
+        }
         let next = world.next_event().filter(|at| *at <= limit);
         let Some(next) = next else {
             return Err(EngineError::NotConnected {

@@ -107,6 +107,15 @@ impl Results {
         Ok(Self { folder })
     }
 
+    /// Takes the folder away again, before anything was measured; that of the scenario too if nothing else is in it.
+    pub fn discard(self) {
+        // Best effort: the error that matters is the one that led here.
+        let _ = fs::remove_dir_all(&self.folder);
+        if let Some(scenario) = self.folder.parent() {
+            let _ = fs::remove_dir(scenario);
+        }
+    }
+
     /// The folder of an earlier run.
     pub fn open(folder: &Path) -> Result<Self, ResultsError> {
         if !folder.is_dir() {

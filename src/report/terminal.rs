@@ -30,12 +30,18 @@ impl Style {
     /// Of standard output: as wide as the terminal or `COLUMNS` says; colours on a terminal without
     /// `NO_COLOR` (<https://no-color.org>).
     pub fn detect() -> Self {
-        let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let terminal = || console::Term::stdout().size_checked().map(|(_, width)| width.into());
         let width: usize = columns.or_else(terminal).unwrap_or(DEFAULT_WIDTH);
-        Self { width: width.max(NARROWEST), colour: io::stdout().is_terminal() && !no_color }
+        Self { width: width.max(NARROWEST), colour: may_colour(&io::stdout()) }
     }
+}
+
+/// Whether this stream is a terminal that shows colours, and the user has not asked for none.
+pub fn may_colour(stream: &impl IsTerminal) -> bool {
+    let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+    stream.is_terminal() && !no_colour && !dumb
 }
 
 pub fn render(report: &Report, style: Style) -> String {
