@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::agreement::Agreement;
+use super::bounds::Bounds;
 use super::endpoint::{self, Ended, EndpointPlan, Report};
 use super::error::EngineError;
 use super::lab::{Lab, LabError};
@@ -29,7 +29,7 @@ const REPORTS: usize = 1 << 16;
 pub struct Conductor<'a> {
     trial: &'a Trial,
     clock: Clock,
-    agreement: Arc<Agreement>,
+    bounds: Arc<Bounds>,
     endpoints: Endpoints,
     began: Instant,
     gathered: Gathered,
@@ -55,7 +55,7 @@ pub struct Conducted {
 
 /// The threads of both endpoints. However a trial ends, they are told to stop and waited for.
 struct Endpoints {
-    agreement: Arc<Agreement>,
+    bounds: Arc<Bounds>,
     reports: Receiver<Report>,
     vehicle: Option<JoinHandle<Option<Ended>>>,
     cloud: Option<JoinHandle<Option<Ended>>>,
@@ -63,14 +63,10 @@ struct Endpoints {
 
 impl<'a> Conductor<'a> {
     /// Starts both endpoints.
-    pub fn new(
-        trial: &'a Trial,
-        lab: &Lab,
-        agreement: Arc<Agreement>,
-    ) -> Result<Self, EngineError> {
+    pub fn new(trial: &'a Trial, lab: &Lab, bounds: Arc<Bounds>) -> Result<Self, EngineError> {
         let (sender, reports) = sync_channel(REPORTS);
         let mut endpoints =
-            Endpoints { agreement: Arc::clone(&agreement), reports, vehicle: None, cloud: None };
+            Endpoints { bounds: Arc::clone(&bounds), reports, vehicle: None, cloud: None };
         let plan = |role| {
             Ok::<_, LabError>(EndpointPlan {
                 role,
@@ -78,19 +74,19 @@ impl<'a> Conductor<'a> {
                 seed: trial.protocol_seed(),
                 workload: trial.plan.workload.clone(),
                 sockets: lab.endpoint_sockets(role)?,
-                agreement: Arc::clone(&agreement),
+                bounds: Arc::clone(&bounds),
                 reports: sender.clone(),
             })
         };
         let (vehicle, cloud) = (plan(Role::Client)?, plan(Role::Server)?);
-        let clock = agreement.clock();
+        let clock = bounds.clock();
         let began = clock.now();
         endpoints.cloud = Some(start("cloud", cloud)?);
         endpoints.vehicle = Some(start("vehicle", vehicle)?);
         Ok(Self {
             trial,
             clock,
-            agreement,
+            bounds,
             endpoints,
             began,
             gathered: Gathered { log: MessageLog::new(&trial.plan.workload), closed: None },
@@ -105,7 +101,7 @@ impl<'a> Conductor<'a> {
     ) -> Result<Conducted, EngineError> {
         let connecting = self.connect(events)?;
         let start = self.trial.start_after(self.clock.now());
-        self.agreement.set_start(start);
+        self.bounds.set_start(start);
         self.wait_for(start, events)?;
         let answer = events(Event::Started { handshake: connecting });
         let answer = self.watch_to_the_end(start, answer, events)?;
@@ -285,7 +281,7 @@ impl Endpoints {
         trial: &Trial,
         gathered: &mut Gathered,
     ) -> Result<(Ended, Ended), EngineError> {
-        self.agreement.end();
+        self.bounds.end();
         // Until both threads have let go of the channel: one that waits for room in it has to find some.
         self.reports.iter().for_each(|report| gathered.take(report));
         let ended = |thread: &mut Option<JoinHandle<Option<Ended>>>| {
@@ -298,7 +294,7 @@ impl Endpoints {
 
 impl Drop for Endpoints {
     fn drop(&mut self) {
-        self.agreement.end();
+        self.bounds.end();
         // A thread that waits for room for its report is let go once nobody can read it any more.
         let (_, nobody) = sync_channel(0);
         self.reports = nobody;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags};
 
-use super::agreement::Agreement;
+use super::bounds::Bounds;
 use super::fidelity::{Damage, Lateness, STALL, Stalls};
 use super::real_clock::{Clock, thread_cpu_time};
 use super::syscalls::{BATCH, ReceiveBatch};
@@ -40,7 +40,7 @@ pub struct EndpointPlan {
     pub workload: Workload,
     /// One a path, in the order of the plan.
     pub sockets: Vec<PathSocket>,
-    pub agreement: Arc<Agreement>,
+    pub bounds: Arc<Bounds>,
     /// Bounded: an endpoint waits if nobody reads its reports, and is late.
     pub reports: SyncSender<Report>,
 }
@@ -126,7 +126,7 @@ impl EndpointPlan {
 
 impl Endpoint {
     fn new(plan: EndpointPlan, protocol: Box<dyn Protocol>) -> Self {
-        let clock = plan.agreement.clock();
+        let clock = plan.bounds.clock();
         Self {
             clock,
             protocol,
@@ -147,7 +147,7 @@ impl Endpoint {
     }
 
     fn run(mut self) -> Ended {
-        while !self.plan.agreement.is_over() {
+        while !self.plan.bounds.is_over() {
             self.agree_on_start();
             self.read_datagrams();
             self.send_messages();
@@ -160,7 +160,7 @@ impl Endpoint {
 
     fn agree_on_start(&mut self) {
         if self.start.is_none() {
-            self.start = self.plan.agreement.start();
+            self.start = self.plan.bounds.start();
             if self.start.is_some() {
                 self.waiter.start_counting_stalls();
                 self.cpu_before = self.cpu_time();

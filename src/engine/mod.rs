@@ -11,7 +11,7 @@ use crate::scenario::plan::{Plan, SenderPlan};
 use crate::splitmix::{SplitMix64, mix};
 use crate::units::{Direction, Instant, PathId};
 
-mod agreement;
+mod bounds;
 mod conductor;
 mod endpoint;
 pub mod environment;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use self::middle::{Middle, Relayed};
-use super::agreement::Agreement;
+use super::bounds::Bounds;
 use super::conductor::{Conducted, Conductor};
 use super::fidelity::{Damage, Lateness, Stalls, Timekeeping};
 use super::lab::Lab;
@@ -48,9 +48,9 @@ impl Engine for Relay {
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
         let lab = Lab::build(trial.plan.paths.len() as u8)?;
-        let agreement = Arc::new(Agreement::new());
-        let relay = Running::start(trial, &lab, Arc::clone(&agreement))?;
-        let conducted = Conductor::new(trial, &lab, agreement)?.conduct(events);
+        let bounds = Arc::new(Bounds::new());
+        let relay = Running::start(trial, &lab, Arc::clone(&bounds))?;
+        let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);
         // If the relay failed, that is why the endpoints did.
         let relayed = relay.end()?;
         let conducted = conducted?;
@@ -60,14 +60,14 @@ impl Engine for Relay {
 
 /// The relay's thread. However a trial ends, it is told to stop and waited for.
 struct Running {
-    agreement: Arc<Agreement>,
+    bounds: Arc<Bounds>,
     thread: Option<JoinHandle<io::Result<Relayed>>>,
 }
 
 impl Running {
-    fn start(trial: &Trial, lab: &Lab, agreement: Arc<Agreement>) -> Result<Self, EngineError> {
-        let middle = Middle::new(trial, lab.relay_sockets()?, Arc::clone(&agreement));
-        let for_all = Arc::clone(&agreement);
+    fn start(trial: &Trial, lab: &Lab, bounds: Arc<Bounds>) -> Result<Self, EngineError> {
+        let middle = Middle::new(trial, lab.relay_sockets()?, Arc::clone(&bounds));
+        let for_all = Arc::clone(&bounds);
         let body = move || {
             let relayed = middle.run();
             for_all.end();
@@ -75,7 +75,7 @@ impl Running {
         };
         let thread = thread::Builder::new().name("relay".to_owned());
         let thread = thread.spawn(body).map_err(EngineError::Thread)?;
-        Ok(Self { agreement, thread: Some(thread) })
+        Ok(Self { bounds, thread: Some(thread) })
     }
 
     fn end(mut self) -> Result<Relayed, EngineError> {
@@ -85,7 +85,7 @@ impl Running {
 
     /// `None` if the thread panicked.
     fn join(&mut self) -> Option<io::Result<Relayed>> {
-        self.agreement.end();
+        self.bounds.end();
         self.thread.take()?.join().ok()
     }
 }

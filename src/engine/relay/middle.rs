@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags};
 
 use super::one_way::OneWay;
 use crate::engine::Trial;
-use crate::engine::agreement::Agreement;
+use crate::engine::bounds::Bounds;
 use crate::engine::fidelity::{Damage, Lateness, STALL, Stalls};
 use crate::engine::frame::{Frame, Unfit};
 use crate::engine::packet_socket::PacketSocket;
@@ -34,7 +34,7 @@ const FRAMES_AT_ONCE: usize = 2 * BATCH;
 /// The relay of one trial.
 pub(in crate::engine) struct Middle {
     paths: Vec<Path>,
-    agreement: Arc<Agreement>,
+    bounds: Arc<Bounds>,
     clock: Clock,
     start: Option<Instant>,
     batch: ReceiveBatch,
@@ -75,7 +75,7 @@ impl Middle {
     pub(in crate::engine) fn new(
         trial: &Trial,
         entries: Vec<(PacketSocket, PacketSocket)>,
-        agreement: Arc<Agreement>,
+        bounds: Arc<Bounds>,
     ) -> Self {
         let path = |((vehicle, cloud), id)| {
             let lane =
@@ -84,8 +84,8 @@ impl Middle {
         };
         Self {
             paths: entries.into_iter().zip(0..).map(path).collect(),
-            clock: agreement.clock(),
-            agreement,
+            clock: bounds.clock(),
+            bounds,
             start: None,
             batch: ReceiveBatch::new(FRAME_BUFFER),
             outgoing: Vec::with_capacity(FRAMES_AT_ONCE),
@@ -100,7 +100,7 @@ impl Middle {
     /// Relays until the trial is over; to be called on a thread of its own.
     pub(in crate::engine) fn run(mut self) -> io::Result<Relayed> {
         let mut waiter = Waiter::new(self.clock, Priority::Relay, SPIN);
-        while !self.agreement.is_over() {
+        while !self.bounds.is_over() {
             self.agree_on_start(&mut waiter);
             self.read_all(&mut waiter)?;
             self.send_all();
@@ -114,7 +114,7 @@ impl Middle {
         if self.start.is_some() {
             return;
         }
-        self.start = self.agreement.start();
+        self.start = self.bounds.start();
         if let Some(start) = self.start {
             self.paths.iter_mut().for_each(|path| path.set_start(start));
             waiter.start_counting_stalls();

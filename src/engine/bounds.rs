@@ -6,14 +6,14 @@ use super::real_clock::Clock;
 use crate::units::Instant;
 
 #[derive(Debug)]
-pub struct Agreement {
+pub struct Bounds {
     clock: Clock,
     /// Nanoseconds; zero as long as it is not known.
     start: AtomicU64,
     over: AtomicBool,
 }
 
-impl Agreement {
+impl Bounds {
     /// The clock of the trial begins now.
     pub fn new() -> Self {
         Self { clock: Clock::start(), start: AtomicU64::new(0), over: AtomicBool::new(false) }
