@@ -15,7 +15,8 @@ Exit codes:
     6  the engines disagree (agree)
   130  stopped by Ctrl-C; what was measured until then is kept and marked";
 
-/// One scenario, several transports, honest latency: runs senders through impaired networks side by side.
+/// One scenario, several transports, honest latency: runs senders through impaired networks side by
+/// side.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXIT_CODES)]
 pub struct Cli {

@@ -1,4 +1,5 @@
-//! impairlab: one scenario, one timeline, the same senders and the same link model, on several engines.
+//! impairlab: one scenario, one timeline, the same senders and the same link model, on several
+//! engines.
 //!
 //! The modules in reading order; the layers below never see those above them:
 //!

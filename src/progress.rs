@@ -1,5 +1,6 @@
-//! What the user sees while trials run: a bar a trial on a terminal, plain lines elsewhere. A function of the engines'
-//! events; goes to standard error, so that standard output holds results only.
+//! What the user sees while trials run: a bar a trial on a terminal, plain lines elsewhere. A
+//! function of the engines' events; goes to standard error, so that standard output holds results
+//! only.
 
 use std::io::IsTerminal;
 use std::time::Duration;

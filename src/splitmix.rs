@@ -1,5 +1,5 @@
-//! Pseudo-random numbers that a seed decides, for everything but the links, which have netem's generator. Not for
-//! secrets.
+//! Pseudo-random numbers that a seed decides, for everything but the links, which have netem's
+//! generator. Not for secrets.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
-//! The quantities everything else is written in. Each is parsed once and checked once, so that nothing behind it
-//! meets a bare number of unknown unit. Knows nothing of YAML: `scenario::quantity` reads and prints them.
+//! The quantities everything else is written in. Each is parsed once and checked once, so that
+//! nothing behind it meets a bare number of unknown unit. Knows nothing of YAML:
+//! `scenario::quantity` reads and prints them.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -7,7 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A point in time in nanoseconds since the clock of a trial began: virtual in `sim`, CLOCK_MONOTONIC in `relay`.
+/// A point in time in nanoseconds since the clock of a trial began: virtual in `sim`,
+/// CLOCK_MONOTONIC in `relay`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

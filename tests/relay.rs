@@ -1,5 +1,6 @@
-//! The relay engine on this kernel: what it does to each packet is held against the link model alone and against the
-//! engine in virtual time. Asserts what happened to which packet and never how soon.
+//! The relay engine on this kernel: what it does to each packet is held against the link model
+//! alone and against the engine in virtual time. Asserts what happened to which packet and never
+//! how soon.
 
 mod relay_trials;
 
@@ -107,7 +108,8 @@ fn a_corrupted_packet_is_dropped_by_the_kernel_of_the_receiver() {
         link.push(at, Packet::new(FRAME_LENGTH, id));
         let departed = link.pop(at + Duration::from_millis(500)).expect("it has left");
         let flip = departed.packet.corrupted.expect("every packet is corrupted");
-        // Nobody checks the hardware address of the sender, nor whether a unicast comes by multicast.
+        // Nobody checks the hardware address of the sender, nor whether a unicast comes by
+        // multicast.
         if (6..12).contains(&flip.offset) || (flip.offset, flip.bit) == (0, 0) {
             unnoticed.insert(departed.packet.payload);
         }
@@ -199,7 +201,8 @@ fn a_marked_packet_arrives_as_any_other() {
     let up = recording.wire[0].up;
     assert!(up.marked > 50, "{up:?}");
     assert_eq!((up.lost, up.delivered), (0, up.offered.packets));
-    // The kernel drops a datagram whose header has a wrong checksum: QUIC would have had to send it again.
+    // The kernel drops a datagram whose header has a wrong checksum: QUIC would have had to send it
+    // again.
     assert_eq!(recording.statistics.retransmissions, Some(0));
     assert_eq!(lost(&recording), BTreeSet::new());
 }

@@ -1,6 +1,7 @@
-//! The relay engine without root, killed at random moments. The process is root in a user namespace that may hold no
-//! more network namespaces than one trial needs: so the kernel itself refuses the next trial if a killed one has left
-//! anything that keeps one of its namespaces, and with it any link in it, alive. `RELAY_KILLS` sets how many it kills, 50 without it.
+//! The relay engine without root, killed at random moments. The process is root in a user namespace
+//! that may hold no more network namespaces than one trial needs: so the kernel itself refuses the
+//! next trial if a killed one has left anything that keeps one of its namespaces, and with it any
+//! link in it, alive. `RELAY_KILLS` sets how many it kills, 50 without it.
 
 #[expect(dead_code, unused_imports, unused_macros, reason = "the other tests use more of it")]
 mod relay_trials;
@@ -21,7 +22,8 @@ use relay_trials::{delayed, trial};
 const TRIAL: &str = "RELAY_KILLED_TRIAL";
 /// Vehicle, middle and cloud.
 const NAMESPACES: &str = "3";
-/// The kernel takes namespaces down in its own time; one that is still there after this long will stay.
+/// The kernel takes namespaces down in its own time; one that is still there after this long will
+/// stay.
 const PATIENCE: u32 = 600;
 
 fn main() -> ExitCode {

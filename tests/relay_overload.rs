@@ -1,5 +1,6 @@
-//! The relay engine asked for more than it can do, and interrupted: every trial ends by itself or when told to. A program
-//! of its own, since a trial that takes all it can get disturbs those that run beside it.
+//! The relay engine asked for more than it can do, and interrupted: every trial ends by itself or
+//! when told to. A program of its own, since a trial that takes all it can get disturbs those that
+//! run beside it.
 
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod relay_trials;

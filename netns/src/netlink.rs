@@ -232,7 +232,8 @@ struct Answer {
     explanation: Option<String>,
 }
 
-/// The messages in one datagram; `None` in place of one that cannot be read, which is then the last.
+/// The messages in one datagram; `None` in place of one that cannot be read, which is then the
+/// last.
 fn messages(datagram: &[u8]) -> impl Iterator<Item = Option<Message>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {

@@ -176,8 +176,8 @@ fn check_mptcp(namespace: &Namespace) -> Result<(), String> {
 const RIGHTS: [(&str, u64); 3] =
     [("CAP_NET_ADMIN", 1 << 12), ("CAP_NET_RAW", 1 << 13), ("CAP_SYS_ADMIN", 1 << 21)];
 
-/// Whether this process may build namespaces and links as it is: it has the rights of root over the network, be it in a
-/// user namespace. A root user in a container may well not.
+/// Whether this process may build namespaces and links as it is: it has the rights of root over the
+/// network, be it in a user namespace. A root user in a container may well not.
 pub fn has_network_rights() -> bool {
     check_rights().is_ok()
 }

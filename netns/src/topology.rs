@@ -148,8 +148,8 @@ impl Topology {
         self
     }
 
-    /// Makes every pair, brings up and furnishes its ends, and waits until packets get through. After
-    /// an error, what was made goes with its namespaces.
+    /// Makes every pair, brings up and furnishes its ends, and waits until packets get through.
+    /// After an error, what was made goes with its namespaces.
     pub fn build(self) -> Result<(), NetlinkError> {
         let Some([first, _]) = self.pairs.first() else { return Ok(()) };
         let mut pairs = Batch::default();

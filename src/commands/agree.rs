@@ -1,4 +1,5 @@
-//! `agree`: the same plan on two engines, and whether their figures agree. How a user decides to trust the lab.
+//! `agree`: the same plan on two engines, and whether their figures agree. How a user decides to
+//! trust the lab.
 
 use std::convert::Infallible;
 use std::io::Write;

@@ -8,7 +8,8 @@ use crate::cli::{Cli, Command, EngineChoice};
 use crate::report::terminal::{Style, may_colour};
 use crate::scenario::Colour;
 
-/// Whether a command may make namespaces, and so wants the rights for it before any thread is started.
+/// Whether a command may make namespaces, and so wants the rights for it before any thread is
+/// started.
 pub fn may_make_namespaces(cli: &Cli) -> bool {
     match &cli.command {
         Command::Run(args) => args.engine != EngineChoice::Sim,

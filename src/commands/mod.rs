@@ -1,4 +1,5 @@
-//! What each subcommand does: one file each. They read and write files and the terminal, and hold no measurement.
+//! What each subcommand does: one file each. They read and write files and the terminal, and hold
+//! no measurement.
 
 pub mod agree;
 pub mod check;

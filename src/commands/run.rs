@@ -1,4 +1,5 @@
-//! `run`: a scenario in; a table on standard output, and a folder with recordings, summary and charts.
+//! `run`: a scenario in; a table on standard output, and a folder with recordings, summary and
+//! charts.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Runs all trials of a plan, side by side as far as the engine can without spoiling them, and stops them cleanly.
+//! Runs all trials of a plan, side by side as far as the engine can without spoiling them, and
+//! stops them cleanly.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use crate::progress::Display;
 use crate::recording::Recording;
 use crate::scenario::plan::Plan;
 
-/// What came of the trials of one run: recordings in the order of the plan, first all senders of repetition 1.
+/// What came of the trials of one run: recordings in the order of the plan, first all senders of
+/// repetition 1.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub recordings: Vec<Recording>,
@@ -23,10 +25,12 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
-/// Set once, by the first Ctrl-C or SIGTERM: running trials end and keep what they measured, waiting ones never start.
+/// Set once, by the first Ctrl-C or SIGTERM: running trials end and keep what they measured,
+/// waiting ones never start.
 pub type Stop = Arc<AtomicBool>;
 
-/// `done` is called with each recording as it comes in, so that it is on disk before the next trial ends.
+/// `done` is called with each recording as it comes in, so that it is on disk before the next trial
+/// ends.
 pub async fn run_all<E>(
     engine: Arc<dyn Engine + Send>,
     plan: &Arc<Plan>,
@@ -116,8 +120,8 @@ fn run_one(
     Some(result)
 }
 
-/// The first signal asks the trials to stop; a second one, or one that comes when no trial runs any more, ends the
-/// program at once.
+/// The first signal asks the trials to stop; a second one, or one that comes when no trial runs any
+/// more, ends the program at once.
 fn stop_on_signals(running: &Arc<AtomicBool>) -> Stop {
     let (stop, running) = (Stop::default(), running.clone());
     let asked = stop.clone();

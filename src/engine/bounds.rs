@@ -1,4 +1,5 @@
-//! What the threads of one trial have to agree on: the time, when the workload starts, and that it is over.
+//! What the threads of one trial have to agree on: the time, when the workload starts, and that it
+//! is over.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

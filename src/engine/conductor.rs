@@ -1,5 +1,6 @@
-//! A real-time trial seen from outside: both endpoints on threads of their own, one start for all, their reports
-//! gathered into the message log, progress told, and the end called. Knows nothing of how packets are impaired.
+//! A real-time trial seen from outside: both endpoints on threads of their own, one start for all,
+//! their reports gathered into the message log, progress told, and the end called. Knows nothing of
+//! how packets are impaired.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -183,7 +184,8 @@ impl<'a> Conductor<'a> {
         Ok(answer)
     }
 
-    /// A limited number of reports: however fast more of them come in, the conductor also has to look at the time.
+    /// A limited number of reports: however fast more of them come in, the conductor also has to
+    /// look at the time.
     fn gather(&mut self) {
         let Self { endpoints, gathered, .. } = self;
         endpoints.reports.try_iter().take(REPORTS).for_each(|report| gathered.take(report));
@@ -282,7 +284,8 @@ impl Endpoints {
         gathered: &mut Gathered,
     ) -> Result<(Ended, Ended), EngineError> {
         self.bounds.end();
-        // Until both threads have let go of the channel: one that waits for room in it has to find some.
+        // Until both threads have let go of the channel: one that waits for room in it has to find
+        // some.
         self.reports.iter().for_each(|report| gathered.take(report));
         let ended = |thread: &mut Option<JoinHandle<Option<Ended>>>| {
             thread.take().and_then(|thread| thread.join().ok().flatten())

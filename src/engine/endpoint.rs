@@ -1,5 +1,5 @@
-//! One side of a trial in real time: a thread that gives its protocol the datagrams, messages and timers as they fall
-//! due, and reports what became of the messages. Knows nothing of links.
+//! One side of a trial in real time: a thread that gives its protocol the datagrams, messages and
+//! timers as they fall due, and reports what became of the messages. Knows nothing of links.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -29,10 +29,12 @@ const HEARTBEAT: Duration = Duration::from_millis(20);
 const DATAGRAM_BUFFER: usize = 1 << 16;
 /// Outputs of the protocol before the sockets have their turn again.
 const OUTPUTS_AT_ONCE: usize = 1024;
-/// Messages sent before the sockets have their turn again: as many as one batch could bring answers to.
+/// Messages sent before the sockets have their turn again: as many as one batch could bring answers
+/// to.
 const MESSAGES_AT_ONCE: usize = BATCH;
 
-/// What an endpoint is made from, on its own thread: a protocol does not leave the thread it was built on.
+/// What an endpoint is made from, on its own thread: a protocol does not leave the thread it was
+/// built on.
 pub struct EndpointPlan {
     pub role: Role,
     pub protocol: ProtocolSettings,
@@ -170,7 +172,8 @@ impl Endpoint {
 
     fn read_datagrams(&mut self) {
         for index in 0..self.plan.sockets.len() {
-            // An error here is one of the path's (port unreachable, as the other side ends): as good as nothing read.
+            // An error here is one of the path's (port unreachable, as the other side ends): as
+            // good as nothing read.
             let count = self.plan.sockets[index].receive(&mut self.batch).unwrap_or(0);
             if count > 0 {
                 self.receive(index);
@@ -242,7 +245,8 @@ impl Endpoint {
         }
     }
 
-    /// What the application at this end does with a message: answer it, or report that it has arrived.
+    /// What the application at this end does with a message: answer it, or report that it has
+    /// arrived.
     fn deliver(&mut self, message: &[u8]) {
         let now = self.clock.now();
         let Some(id) = message_id(message) else { return };
@@ -281,7 +285,8 @@ impl Endpoint {
         self.waiter.wait(&mut sources, deadline);
     }
 
-    /// When the vehicle's next message is due; `None` after the last, and before the start is agreed.
+    /// When the vehicle's next message is due; `None` after the last, and before the start is
+    /// agreed.
     fn next_message(&self) -> Option<Instant> {
         let periodic = self.plan.workload.periodic();
         let more = self.plan.role == Role::Client && self.next_id < periodic.count();

@@ -1,4 +1,5 @@
-//! How well the host let an engine keep time, and from when on that spoils a result. Knows no clock of its own.
+//! How well the host let an engine keep time, and from when on that spoils a result. Knows no clock
+//! of its own.
 
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use crate::recording::Fidelity;
 /// A thread that runs this much later than it should have was held up by the host.
 pub const STALL: Duration = Duration::from_millis(5);
 
-/// A result is spoilt when anything that adds to the latency of messages came this late, at the 99th percentile …
+/// A result is spoilt when anything that adds to the latency of messages came this late, at the
+/// 99th percentile …
 const LATENESS_P99_LIMIT: Duration = Duration::from_millis(1);
 /// … or one stall was this long.
 const STALL_LIMIT: Duration = Duration::from_millis(20);
@@ -83,7 +85,8 @@ pub struct Timekeeping {
     pub changes: Lateness,
     /// Messages: sent, minus scheduled.
     pub sends: Lateness,
-    /// Datagrams at the endpoints: read, minus received by the kernel, plus the doubt about the latter.
+    /// Datagrams at the endpoints: read, minus received by the kernel, plus the doubt about the
+    /// latter.
     pub reads: Lateness,
     pub stalls: Stalls,
     pub realtime: bool,

@@ -1,5 +1,6 @@
-//! An Ethernet frame with an IPv4 datagram inside, as a packet socket hands it over behind a virtio-net header: what
-//! the relay reads from it, and the two things a link may do to it. Knows no sockets and no time.
+//! An Ethernet frame with an IPv4 datagram inside, as a packet socket hands it over behind a
+//! virtio-net header: what the relay reads from it, and the two things a link may do to it. Knows
+//! no sockets and no time.
 
 use crate::link::BitFlip;
 
@@ -61,8 +62,9 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A sender that leaves the checksum to its interface (NEEDS_CSUM) has put only the pseudo-header's sum in its
-    /// place. The kernel would finish it behind the relay, and so bless whatever the relay did to the payload.
+    /// A sender that leaves the checksum to its interface (NEEDS_CSUM) has put only the
+    /// pseudo-header's sum in its place. The kernel would finish it behind the relay, and so bless
+    /// whatever the relay did to the payload.
     fn complete_checksum(&mut self) {
         if self.0[0] & NEEDS_CHECKSUM == 0 {
             return;

@@ -1,6 +1,7 @@
-//! The three namespaces of one trial and the wires between them: vehicle, middle and cloud, and for each path one veth
-//! pair on either side of the middle. Nothing but the endpoints' datagrams is ever on a wire: neighbours are static.
-//! The kernel takes all of it down when the last descriptor is closed, however the process ends.
+//! The three namespaces of one trial and the wires between them: vehicle, middle and cloud, and for
+//! each path one veth pair on either side of the middle. Nothing but the endpoints' datagrams is
+//! ever on a wire: neighbours are static. The kernel takes all of it down when the last descriptor
+//! is closed, however the process ends.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -109,7 +110,8 @@ impl Lab {
     }
 }
 
-/// An endpoint's end of a path: it knows its peer's hardware address, since frames pass the middle unchanged.
+/// An endpoint's end of a path: it knows its peer's hardware address, since frames pass the middle
+/// unchanged.
 fn endpoint(namespace: &Namespace, path: u8, role: Role) -> End {
     let address = Address::new(address(path, role), 24).expect("24 bits fit an IPv4 address");
     End::new(namespace, &format!("p{path}"), mac(path, number(role)))

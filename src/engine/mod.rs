@@ -1,4 +1,5 @@
-//! Runs one trial and records it. The only layer, with `netns`, that touches clocks, sockets and threads.
+//! Runs one trial and records it. The only layer, with `netns`, that touches clocks, sockets and
+//! threads.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -33,12 +34,13 @@ pub use error::EngineError;
 pub use lab::LabError;
 pub use outcome::Outcome;
 
-/// One-way delay of every path while connections are set up. The link is otherwise clean, so that no sender starts
-/// with a handicap, and paths are validated before the first loss.
+/// One-way delay of every path while connections are set up. The link is otherwise clean, so that
+/// no sender starts with a handicap, and paths are validated before the first loss.
 pub const CLEAN_DELAY: Duration = Duration::from_millis(2);
 /// A sender that is not connected by then on a clean link never will be.
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// From the moment all is connected to the start of the workload: acknowledgements of the handshake die down.
+/// From the moment all is connected to the start of the workload: acknowledgements of the handshake
+/// die down.
 pub const SETTLE: Duration = Duration::from_millis(100);
 /// How long after the last scheduled message a reliable sender may still deliver.
 pub const DRAIN_RELIABLE: Duration = Duration::from_secs(10);
@@ -65,7 +67,8 @@ pub trait Engine: Sync {
     /// How many trials may run side by side without spoiling one another.
     fn side_by_side(&self, plan: &Plan) -> usize;
 
-    /// Runs a trial to its end, or until `events` answers `Break`: what was measured until then is kept and marked.
+    /// Runs a trial to its end, or until `events` answers `Break`: what was measured until then is
+    /// kept and marked.
     fn run(
         &self,
         trial: &Trial,
@@ -76,7 +79,8 @@ pub trait Engine: Sync {
 /// What a trial tells while it runs: a few times a second, on `sim` of its own time.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// The workload has not started; told more often than the others, so that an interruption need not wait.
+    /// The workload has not started; told more often than the others, so that an interruption need
+    /// not wait.
     Connecting,
     /// The connection is up and the workload starts now.
     Started {
@@ -113,15 +117,17 @@ impl Trial {
         &self.plan.senders[self.sender]
     }
 
-    /// The seed of one direction of a path: the same for every sender of a repetition, so that each meets the same
-    /// impairment (packet by packet, for as long as they send the same packets), and another one for the next one.
+    /// The seed of one direction of a path: the same for every sender of a repetition, so that each
+    /// meets the same impairment (packet by packet, for as long as they send the same packets), and
+    /// another one for the next one.
     pub fn link_seed(&self, path: PathId, direction: Direction) -> u64 {
         let purpose = 2 * u64::from(path.0) + u64::from(direction == Direction::Down);
         mix(self.repetition_seed() ^ mix(purpose + 1))
     }
 
-    /// When the workload starts, for a connection that is up now: at a whole second of the trial's clock, plus the
-    /// phase between the application's schedule and the protocols' timers. The same in every engine.
+    /// When the workload starts, for a connection that is up now: at a whole second of the trial's
+    /// clock, plus the phase between the application's schedule and the protocols' timers. The same
+    /// in every engine.
     pub fn start_after(&self, connected: Instant) -> Instant {
         let settled = (connected + SETTLE).as_nanos();
         Instant::from_nanos(settled.next_multiple_of(1_000_000_000)) + self.phase()

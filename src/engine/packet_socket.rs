@@ -1,5 +1,6 @@
-//! One end of a veth pair as the relay sees it: every frame that comes out of it, and a way to put frames in. Knows
-//! nothing of links; the frames keep the virtio-net header the kernel needs to finish checksums.
+//! One end of a veth pair as the relay sees it: every frame that comes out of it, and a way to put
+//! frames in. Knows nothing of links; the frames keep the virtio-net header the kernel needs to
+//! finish checksums.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,8 +14,8 @@ use super::syscalls::{
     BATCH, ReceiveBatch, bind_to_interface, packet_socket_drops, send_batch, set_option,
 };
 
-/// Bytes the kernel holds for the relay in each direction: some milliseconds at full speed. What does not fit is
-/// dropped and counted.
+/// Bytes the kernel holds for the relay in each direction: some milliseconds at full speed. What
+/// does not fit is dropped and counted.
 pub const SOCKET_BUFFER: usize = 4 << 20;
 
 pub struct PacketSocket {
@@ -22,10 +23,12 @@ pub struct PacketSocket {
 }
 
 impl PacketSocket {
-    /// Must be called on a thread inside the interface's namespace; works on any thread from then on.
+    /// Must be called on a thread inside the interface's namespace; works on any thread from then
+    /// on.
     pub fn open(interface: u32) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        // Protocol 0 receives nothing, so that no frame slips in from another interface before it is bound.
+        // Protocol 0 receives nothing, so that no frame slips in from another interface before it
+        // is bound.
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None::<SockProtocol>)?;
         set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
         set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
@@ -66,7 +69,8 @@ impl AsFd for PacketSocket {
     }
 }
 
-/// Past the system's limit where that is allowed (it takes CAP_NET_ADMIN in the first user namespace), else up to it.
+/// Past the system's limit where that is allowed (it takes CAP_NET_ADMIN in the first user
+/// namespace), else up to it.
 pub fn enlarge<F, O>(socket: &OwnedFd, force: F, option: O) -> io::Result<()>
 where
     F: SetSockOpt<Val = usize>,

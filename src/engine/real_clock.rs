@@ -1,5 +1,5 @@
-//! The kernel's clocks, read as the project's own [`Instant`]. CLOCK_MONOTONIC is the same in every namespace, so one
-//! clock times both ends of a trial.
+//! The kernel's clocks, read as the project's own [`Instant`]. CLOCK_MONOTONIC is the same in every
+//! namespace, so one clock times both ends of a trial.
 
 use std::time::Duration;
 
@@ -8,8 +8,9 @@ use nix::time::{ClockId, clock_gettime};
 
 use crate::units::Instant;
 
-/// The clock of one trial: CLOCK_MONOTONIC, counted from its own beginning, so that protocols see the same small
-/// times as in `sim`, and trials that run side by side do not all do the same at the same moment.
+/// The clock of one trial: CLOCK_MONOTONIC, counted from its own beginning, so that protocols see
+/// the same small times as in `sim`, and trials that run side by side do not all do the same at the
+/// same moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     /// Nanoseconds of CLOCK_MONOTONIC.
@@ -30,7 +31,8 @@ impl Clock {
         Instant::from_nanos(read(ClockId::CLOCK_MONOTONIC) - self.epoch)
     }
 
-    /// Good to some tens of nanoseconds, unless the thread loses the processor in between: then it is tried again.
+    /// Good to some tens of nanoseconds, unless the thread loses the processor in between: then it
+    /// is tried again.
     pub fn realtime_offset(self) -> RealtimeOffset {
         best_of(|| {
             let before = self.now().as_nanos();
@@ -51,8 +53,9 @@ fn read(clock: ClockId) -> u64 {
     u64::try_from(time.num_nanoseconds()).expect("these clocks do not go below zero")
 }
 
-/// What CLOCK_REALTIME is ahead of a trial's clock. Kernel timestamps of packets are in the former, which may be set at
-/// any time: so this is measured again with every batch of packets rather than once.
+/// What CLOCK_REALTIME is ahead of a trial's clock. Kernel timestamps of packets are in the former,
+/// which may be set at any time: so this is measured again with every batch of packets rather than
+/// once.
 #[derive(Debug, Clone, Copy)]
 pub struct RealtimeOffset {
     nanos: u64,

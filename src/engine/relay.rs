@@ -1,5 +1,5 @@
-//! Real time without netem: the sim engine's link model, run by a thread between network namespaces. Works on any
-//! kernel with namespaces and veth, as root or in a user namespace.
+//! Real time without netem: the sim engine's link model, run by a thread between network
+//! namespaces. Works on any kernel with namespaces and veth, as root or in a user namespace.
 
 mod middle;
 mod one_way;
@@ -126,9 +126,10 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
     }
 }
 
-/// A trial has three threads that must be on time, each of them awake for a small part of it: so several share a
-/// processor, up to a number of packets a second at which they begin to stand in each other's way. Twelve trials of 50
-/// messages a second on two busy processors, or four of 1,000, had 99th percentiles of lateness around 0.2 ms.
+/// A trial has three threads that must be on time, each of them awake for a small part of it: so
+/// several share a processor, up to a number of packets a second at which they begin to stand in
+/// each other's way. Twelve trials of 50 messages a second on two busy processors, or four of
+/// 1,000, had 99th percentiles of lateness around 0.2 ms.
 fn side_by_side(processors: usize, plan: &Plan) -> usize {
     const TRIALS: usize = 6;
     const PACKETS_PER_SECOND: f64 = 2000.0;

@@ -1,5 +1,6 @@
-//! Virtual time: the whole trial is one loop that jumps from event to event. The same trial gives the same recording,
-//! bit for bit, on any machine. Needs nothing of the system, and must not read its clock.
+//! Virtual time: the whole trial is one loop that jumps from event to event. The same trial gives
+//! the same recording, bit for bit, on any machine. Needs nothing of the system, and must not read
+//! its clock.
 
 mod path;
 mod world;

@@ -1,5 +1,5 @@
-//! The few system calls that neither std nor nix offers: whole batches of datagrams in one call, binding a packet
-//! socket, a real-time scheduling class. Knows nothing of what the bytes mean.
+//! The few system calls that neither std nor nix offers: whole batches of datagrams in one call,
+//! binding a packet socket, a real-time scheduling class. Knows nothing of what the bytes mean.
 #![expect(unsafe_code, reason = "the one file of the engines that talks to libc itself")]
 
 use std::io;
@@ -61,8 +61,8 @@ impl ReceiveBatch {
             header.msg_control = control.0.as_mut_ptr().cast();
             header.msg_controllen = CONTROL_LEN;
         }
-        // SAFETY: each of the BATCH headers points to its own iovec, buffer and control block, all of which outlive
-        // the call and are borrowed by nothing else; the timeout may be null.
+        // SAFETY: each of the BATCH headers points to its own iovec, buffer and control block, all
+        // of which outlive the call and are borrowed by nothing else; the timeout may be null.
         let count = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
@@ -96,7 +96,8 @@ impl Received {
         received
     }
 
-    /// Control messages are `{ length: usize, level: i32, kind: i32, data … }`, each aligned to 8 bytes.
+    /// Control messages are `{ length: usize, level: i32, kind: i32, data … }`, each aligned to 8
+    /// bytes.
     fn read_control(&mut self, mut bytes: &[u8]) {
         const HEADER: usize = size_of::<libc::cmsghdr>();
         while let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() {
@@ -122,8 +123,8 @@ impl Received {
     }
 }
 
-/// Sends the first datagrams of `datagrams`, at most [`BATCH`], on a socket that knows where to; says how many the
-/// kernel took. Never blocks.
+/// Sends the first datagrams of `datagrams`, at most [`BATCH`], on a socket that knows where to;
+/// says how many the kernel took. Never blocks.
 pub fn send_batch(socket: BorrowedFd<'_>, datagrams: &[Vec<u8>]) -> io::Result<usize> {
     let datagrams = &datagrams[..datagrams.len().min(BATCH)];
     let mut iovecs = [EMPTY_IOVEC; BATCH];
@@ -133,8 +134,8 @@ pub fn send_batch(socket: BorrowedFd<'_>, datagrams: &[Vec<u8>]) -> io::Result<u
         headers[index].msg_hdr.msg_iov = &raw mut iovecs[index];
         headers[index].msg_hdr.msg_iovlen = 1;
     }
-    // SAFETY: as many headers as are announced point to an iovec and a datagram that outlive the call, and sendmmsg
-    // only reads the datagrams.
+    // SAFETY: as many headers as are announced point to an iovec and a datagram that outlive the
+    // call, and sendmmsg only reads the datagrams.
     let count = unsafe {
         libc::sendmmsg(
             socket.as_raw_fd(),
@@ -146,7 +147,8 @@ pub fn send_batch(socket: BorrowedFd<'_>, datagrams: &[Vec<u8>]) -> io::Result<u
     or_zero_if_it_would_block(count)
 }
 
-/// Ties a packet socket to one interface: from then on it receives every frame of it, and sends on it.
+/// Ties a packet socket to one interface: from then on it receives every frame of it, and sends on
+/// it.
 pub fn bind_to_interface(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
     let address = libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as u16,
@@ -192,7 +194,8 @@ pub fn set_option(
 pub fn packet_socket_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: the kernel writes no more than the length it is told, and both places outlive the call.
+    // SAFETY: the kernel writes no more than the length it is told, and both places outlive the
+    // call.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

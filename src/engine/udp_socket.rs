@@ -1,5 +1,5 @@
-//! An endpoint's UDP socket on one path: its ECN bits in both directions, the kernel's time of arrival, and a count of
-//! what its buffer had no room for.
+//! An endpoint's UDP socket on one path: its ECN bits in both directions, the kernel's time of
+//! arrival, and a count of what its buffer had no room for.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -21,7 +21,8 @@ pub struct PathSocket {
 }
 
 impl PathSocket {
-    /// Must be called on a thread inside the endpoint's namespace; works on any thread from then on.
+    /// Must be called on a thread inside the endpoint's namespace; works on any thread from then
+    /// on.
     pub fn open(local: SocketAddr, remote: SocketAddr) -> io::Result<Self> {
         let socket = UdpSocket::bind(local)?;
         socket.connect(remote)?;
@@ -30,7 +31,8 @@ impl PathSocket {
         setsockopt(&socket, IpRecvTos, &true)?;
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         setsockopt(&socket, RxqOvfl, &1)?;
-        // A datagram too long for the path is refused rather than cut into fragments, of which a link knows nothing.
+        // A datagram too long for the path is refused rather than cut into fragments, of which a
+        // link knows nothing.
         set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)?;
         enlarge(&socket, RcvBufForce, sockopt::RcvBuf)?;
         enlarge(&socket, SndBufForce, sockopt::SndBuf)?;

@@ -1,5 +1,6 @@
-//! How a real-time thread waits: asleep until shortly before its deadline, then awake and watching, and never awake
-//! for so much of the time that the kernel takes the processor away. Notices when the host let it oversleep.
+//! How a real-time thread waits: asleep until shortly before its deadline, then awake and watching,
+//! and never awake for so much of the time that the kernel takes the processor away. Notices when
+//! the host let it oversleep.
 
 use std::time::Duration;
 
@@ -38,7 +39,8 @@ impl Waiter {
     pub fn new(clock: Clock, priority: Priority, spin: Duration) -> Self {
         let realtime = run_first_in_first_out(priority as i32).is_ok();
         if !realtime {
-            // Without it, the kernel may let a timer be 50 µs late; a refusal only leaves it at that.
+            // Without it, the kernel may let a timer be 50 µs late; a refusal only leaves it at
+            // that.
             let _ = set_timerslack(1);
         }
         let now = clock.now();
@@ -103,13 +105,15 @@ impl Waiter {
     }
 }
 
-/// Whether something can be read before the time is up. A signal ends the wait early, which does no harm.
+/// Whether something can be read before the time is up. A signal ends the wait early, which does no
+/// harm.
 fn poll_for(sources: &mut [PollFd<'_>], timeout: Duration) -> bool {
     ppoll(sources, Some(TimeSpec::from_duration(timeout)), None).is_ok_and(|ready| ready > 0)
 }
 
-/// Processor time as a purse: time fills it, using the processor empties it. A real-time thread that uses one all the
-/// time is stopped by the kernel for 50 ms of every second, so it had better take short naps of its own.
+/// Processor time as a purse: time fills it, using the processor empties it. A real-time thread
+/// that uses one all the time is stopped by the kernel for 50 ms of every second, so it had better
+/// take short naps of its own.
 struct Duty {
     /// Seconds; below zero it is overdrawn.
     purse: f64,
@@ -122,14 +126,16 @@ impl Duty {
     const LIMIT: f64 = 0.7;
     /// Seconds that it may use at once after a rest.
     const PURSE: f64 = 0.01;
-    /// Seconds. What it would take longer to pay back is forgiven: a host that stood still may look like use.
+    /// Seconds. What it would take longer to pay back is forgiven: a host that stood still may look
+    /// like use.
     const LONGEST_NAP: f64 = 0.002;
 
     fn new(now: Instant, used: Duration) -> Self {
         Self { purse: Self::PURSE, last: now, last_used: used }
     }
 
-    /// Settles the account of a thread that has `used` this much in all; how long to nap if it is overdrawn.
+    /// Settles the account of a thread that has `used` this much in all; how long to nap if it is
+    /// overdrawn.
     fn overdrawn(&mut self, now: Instant, used: Duration) -> Option<Duration> {
         let earned = Self::LIMIT * now.saturating_since(self.last).as_secs_f64();
         let spent = used.saturating_sub(self.last_used).as_secs_f64();

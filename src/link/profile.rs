@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Probability, Rate};
 
-/// Settings by netem's meaning. `LinkProfile::default()` is a link that does nothing but pass packets on.
+/// Settings by netem's meaning. `LinkProfile::default()` is a link that does nothing but pass
+/// packets on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinkProfile {
     /// One way, before jitter.

@@ -1,7 +1,7 @@
-//! The senders under test: state machines without sockets, clocks or threads, so that the same code runs in virtual
-//! and in real time. Each file is one protocol; `build` is the one table that knows them all.
-//! `clock` and `entropy` make the clock and the randomness arguments for libraries that fetch them
-//! themselves; `framing` puts messages on a byte stream.
+//! The senders under test: state machines without sockets, clocks or threads, so that the same code
+//! runs in virtual and in real time. Each file is one protocol; `build` is the one table that knows
+//! them all. `clock` and `entropy` make the clock and the randomness arguments for libraries that
+//! fetch them themselves; `framing` puts messages on a byte stream.
 
 pub mod build;
 pub mod clock;
@@ -23,8 +23,9 @@ use crate::units::{Instant, PathId};
 
 /// One side of a connection: no sockets, no clock, no threads.
 ///
-/// The driver (an engine) calls `send` and `receive` as things happen, and after each of them, and whenever the
-/// instant of the last [`Output::Wait`] has come, calls `poll` until it says `Wait` again. `now` never goes back.
+/// The driver (an engine) calls `send` and `receive` as things happen, and after each of them, and
+/// whenever the instant of the last [`Output::Wait`] has come, calls `poll` until it says `Wait`
+/// again. `now` never goes back.
 pub trait Protocol {
     /// Takes a whole message for delivery to the other side.
     fn send(&mut self, now: Instant, message: &[u8]) -> Sent;
@@ -89,7 +90,8 @@ pub enum Ecn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     Accepted,
-    /// A stated limit of the protocol is reached (its send buffer is full, the connection is closed).
+    /// A stated limit of the protocol is reached (its send buffer is full, the connection is
+    /// closed).
     Refused,
 }
 
@@ -110,7 +112,8 @@ pub struct Delivery {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProtocolStatistics {
-    /// Segments (KCP) or packets declared lost (QUIC) and sent again; `None` where the protocol has no such thing.
+    /// Segments (KCP) or packets declared lost (QUIC) and sent again; `None` where the protocol has
+    /// no such thing.
     pub retransmissions: Option<u64>,
     /// Datagrams that arrived and were dropped as garbage or as duplicates.
     pub discarded: u64,

@@ -1,4 +1,5 @@
-//! What can be set on each protocol, with every default already filled in: the part of a plan that `build` reads.
+//! What can be set on each protocol, with every default already filled in: the part of a plan that
+//! `build` reads.
 
 use std::time::Duration;
 
@@ -39,7 +40,8 @@ pub struct KcpSettings {
     pub receive_window: u32,
     /// Bytes of UDP payload.
     pub mtu: u32,
-    /// Messages are merged into full segments (stream mode); message boundaries are then kept by a length prefix.
+    /// Messages are merged into full segments (stream mode); message boundaries are then kept by a
+    /// length prefix.
     pub stream: bool,
     /// Flush on send and on input instead of waiting for the clock.
     pub flush_at_once: bool,
@@ -48,7 +50,8 @@ pub struct KcpSettings {
 }
 
 impl KcpSettings {
-    /// The well-known fast settings, on the current ikcp: what a scenario gets that says nothing else.
+    /// The well-known fast settings, on the current ikcp: what a scenario gets that says nothing
+    /// else.
     pub fn new(path: PathId) -> Self {
         Self {
             path,
@@ -87,8 +90,8 @@ pub struct QuicSettings {
 }
 
 impl QuicSettings {
-    /// The standard's: Cubic (RFC 9438), an initial RTT of 333 ms (RFC 9002), an ACK delay of 25 ms (RFC 9000), and all
-    /// messages on one stream.
+    /// The standard's: Cubic (RFC 9438), an initial RTT of 333 ms (RFC 9002), an ACK delay of 25 ms
+    /// (RFC 9000), and all messages on one stream.
     pub fn new(path: PathId) -> Self {
         Self {
             path,

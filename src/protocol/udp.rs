@@ -6,7 +6,8 @@ use super::{Datagram, Delivery, Output, Protocol, ProtocolStatistics, Sent, Stat
 use crate::protocol::settings::UdpSettings;
 use crate::units::{Instant, PathId};
 
-/// Datagrams waiting for the driver; it takes each at once, so more than a few means that it stopped.
+/// Datagrams waiting for the driver; it takes each at once, so more than a few means that it
+/// stopped.
 const QUEUE_LIMIT: usize = 1024;
 
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! Collects what happens to the messages of a trial while it runs. Knows no clock: every time is passed in, counted
-//! from the start of the workload.
+//! Collects what happens to the messages of a trial while it runs. Knows no clock: every time is
+//! passed in, counted from the start of the workload.
 
 mod bits;
 mod each;
@@ -56,7 +56,8 @@ impl MessageLog {
         }
     }
 
-    /// Message `id` reached the application. Its latency from its scheduled time, if this is its first delivery.
+    /// Message `id` reached the application. Its latency from its scheduled time, if this is its
+    /// first delivery.
     pub fn delivered(&mut self, id: u64, at: Duration) -> Option<Duration> {
         let latency = match &mut self.kept {
             Kept::Each(log) => log.delivered(id, at),
@@ -105,8 +106,9 @@ impl MessageLog {
         }
     }
 
-    /// The same for a trial that was stopped at `at`. A message that was not yet past its deadline then is left out,
-    /// since nobody can say what would have become of it; one that was past it and undelivered counts as lost.
+    /// The same for a trial that was stopped at `at`. A message that was not yet past its deadline
+    /// then is left out, since nobody can say what would have become of it; one that was past it
+    /// and undelivered counts as lost.
     pub fn finish_interrupted(self, at: Duration) -> Messages {
         match self.kept {
             Kept::Each(log) => Messages::Each(log.finish_interrupted(at)),

@@ -1,4 +1,5 @@
-//! The facts of one trial, as they were measured: what `report` and every later comparison is computed from.
+//! The facts of one trial, as they were measured: what `report` and every later comparison is
+//! computed from.
 
 mod columns;
 mod engine_kind;
@@ -50,7 +51,8 @@ pub struct Recording {
     pub path_names: Vec<String>,
     pub status: Status,
     pub handshake: Handshake,
-    /// Messages the sender took, those left out of `messages` by an interruption included: what was paid for on the wire.
+    /// Messages the sender took, those left out of `messages` by an interruption included: what was
+    /// paid for on the wire.
     pub accepted: u64,
     pub messages: Messages,
     /// One entry a path of the plan, counted from the start of the workload.
@@ -74,7 +76,8 @@ pub enum Status {
     },
 }
 
-/// What it cost to get connected, on a clean link: how long it took, and all that was sent before the workload started.
+/// What it cost to get connected, on a clean link: how long it took, and all that was sent before
+/// the workload started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Handshake {
     pub duration: Duration,
@@ -145,7 +148,8 @@ pub struct PathWire {
     pub down: LinkCount,
 }
 
-/// IP packets and their bytes (IP header included, Ethernet not), as the sender put them on the wire.
+/// IP packets and their bytes (IP header included, Ethernet not), as the sender put them on the
+/// wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WireCount {
     pub packets: u64,
@@ -182,8 +186,8 @@ pub struct Fidelity {
     pub lateness_p50_us: f64,
     pub lateness_p99_us: f64,
     pub lateness_max_us: f64,
-    /// How late the latest change of the timeline was made: microseconds. Packets that the kernel received after its
-    /// due time meet it all the same.
+    /// How late the latest change of the timeline was made: microseconds. Packets that the kernel
+    /// received after its due time meet it all the same.
     pub change_lateness_max_us: f64,
     /// How late the workload's own sends were: microseconds.
     pub send_lateness_p99_us: f64,
@@ -191,14 +195,16 @@ pub struct Fidelity {
     /// How long datagrams waited for their endpoint to read them: microseconds.
     pub read_lateness_p99_us: f64,
     pub read_lateness_max_us: f64,
-    /// Times the host did not run a thread of the engine for more than 5 ms, as each of them noticed, and the longest.
+    /// Times the host did not run a thread of the engine for more than 5 ms, as each of them
+    /// noticed, and the longest.
     pub stalls: u64,
     pub longest_stall_us: f64,
     /// Whether SCHED_FIFO was granted.
     pub realtime: bool,
     /// Packets lost or refused outside of the link model.
     pub damaged_packets: u64,
-    /// Processor time of each side's endpoint during the workload, its system calls included: microseconds.
+    /// Processor time of each side's endpoint during the workload, its system calls included:
+    /// microseconds.
     pub vehicle_cpu_us: f64,
     pub cloud_cpu_us: f64,
     /// One line if the result is spoilt by the host.

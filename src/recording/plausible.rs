@@ -1,5 +1,5 @@
-//! Whether a recording that was read could have been measured. A file may have been edited or damaged so that it still
-//! reads; no figure is computed from one that contradicts itself.
+//! Whether a recording that was read could have been measured. A file may have been edited or
+//! damaged so that it still reads; no figure is computed from one that contradicts itself.
 
 use thiserror::Error;
 

@@ -4,16 +4,16 @@
 //! where that is longer; one begins at each message, but at most a hundred to a window. The **level
 //! before** is the highest P99 of the windows that lie wholly within ten window lengths before the
 //! outage, and before the first message that the outage itself held up: the highest, so that an
-//! ordinary retransmission does not count as not recovered. The sender **has recovered** at the begin
-//! of the first window after the outage whose P99 is at most a tenth above that level: from then on,
-//! what is sent arrives as it did before. (Up to 99 messages a window that is every one of them; of
-//! a thousand, ten are above their own P99 without anything being wrong.) Of eleven stretches that
-//! are alike the last is the highest once in eleven times, so that a sender that noticed nothing can
-//! seem not to be back at once; of several runs the median is shown.
+//! ordinary retransmission does not count as not recovered. The sender **has recovered** at the
+//! begin of the first window after the outage whose P99 is at most a tenth above that level: from
+//! then on, what is sent arrives as it did before. (Up to 99 messages a window that is every one of
+//! them; of a thousand, ten are above their own P99 without anything being wrong.) Of eleven
+//! stretches that are alike the last is the highest once in eleven times, so that a sender that
+//! noticed nothing can seem not to be back at once; of several runs the median is shown.
 //!
 //! A histogram has slices and not messages: a window is then as many slices as it takes, and begins
-//! at each of them. Its P99 is the highest of its slices', before and after alike. The recovery time
-//! has the resolution of one message (or a hundredth of a window), or of one slice.
+//! at each of them. Its P99 is the highest of its slices', before and after alike. The recovery
+//! time has the resolution of one message (or a hundredth of a window), or of one slice.
 
 use std::time::Duration;
 
@@ -166,7 +166,8 @@ struct Merged<'a> {
 }
 
 impl Merged<'_> {
-    /// When the first slice begins whose slowest message may have been under way when the outage began.
+    /// When the first slice begins whose slowest message may have been under way when the outage
+    /// began.
     fn first_held_up(&self, outage: u64) -> u64 {
         let before = self.slices.iter().take_while(|slice| slice.from < outage);
         let mut held_up = before.filter(|slice| slice.from.saturating_add(slice.max) > outage);

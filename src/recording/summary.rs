@@ -181,8 +181,9 @@ fn figure(
 }
 
 /// None waits for another: what is sent again or kept in order delays what follows, and an outage
-/// hits many at once. (A link that loses in bursts or keeps the order makes neighbours alike as well,
-/// which a recording does not tell: such intervals held in 90 to 93 of 100 runs instead of 95.)
+/// hits many at once. (A link that loses in bursts or keeps the order makes neighbours alike as
+/// well, which a recording does not tell: such intervals held in 90 to 93 of 100 runs instead of
+/// 95.)
 fn has_independent_messages(trial: &Recording) -> bool {
     !trial.delivery.ordered && !trial.delivery.reliable && outages_met(trial).next().is_none()
 }

@@ -1,5 +1,5 @@
-//! Two engines that ran the same plan, held against each other. `sim` is exact, so what differs is the other's: its
-//! own lateness, or the host's.
+//! Two engines that ran the same plan, held against each other. `sim` is exact, so what differs is
+//! the other's: its own lateness, or the host's.
 
 use crate::recording::Summary;
 use crate::statistics::{Interval, Latency, Quantile};
@@ -12,8 +12,9 @@ use super::terminal::Style;
 pub const P50_TOLERANCE_MS: f64 = 1.0;
 /// How far the P99 of the delivered messages may lie apart, as a share of the reference.
 pub const P99_TOLERANCE: f64 = 0.05;
-/// How many standard deviations the numbers of lost messages may lie apart (Poisson: the variance of a difference of
-/// counts is their sum). Both engines lose the same packets as long as they send the same ones.
+/// How many standard deviations the numbers of lost messages may lie apart (Poisson: the variance
+/// of a difference of counts is their sum). Both engines lose the same packets as long as they send
+/// the same ones.
 pub const LOST_TOLERANCE_SIGMAS: f64 = 3.0;
 
 /// The senders that the reference ran.

@@ -107,7 +107,8 @@ impl Results {
         Ok(Self { folder })
     }
 
-    /// Takes the folder away again, before anything was measured; that of the scenario too if nothing else is in it.
+    /// Takes the folder away again, before anything was measured; that of the scenario too if
+    /// nothing else is in it.
     pub fn discard(self) {
         // Best effort: the error that matters is the one that led here.
         let _ = fs::remove_dir_all(&self.folder);
@@ -209,7 +210,8 @@ impl Results {
     }
 }
 
-/// Whether a recording is one of this plan's, under its own name, so that none is counted twice or left out.
+/// Whether a recording is one of this plan's, under its own name, so that none is counted twice or
+/// left out.
 fn belongs(plan: &Plan, recording: &Recording, path: PathBuf) -> Result<(), ResultsError> {
     if recording.scenario != plan.name {
         let (found, expected) = (recording.scenario.clone(), plan.name.clone());

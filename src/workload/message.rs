@@ -1,4 +1,5 @@
-//! The bytes of a message: its number, then a pattern that depends on it, so that a mangled message is noticed.
+//! The bytes of a message: its number, then a pattern that depends on it, so that a mangled message
+//! is noticed.
 
 /// Bytes of the number every message starts with.
 pub const MESSAGE_HEADER_LEN: usize = 8;

@@ -1,5 +1,5 @@
-//! What is sent when: open-loop schedules, fixed before the trial starts, so that a late sender cannot hide its
-//! lateness (no coordinated omission).
+//! What is sent when: open-loop schedules, fixed before the trial starts, so that a late sender
+//! cannot hide its lateness (no coordinated omission).
 
 mod message;
 mod schedule;

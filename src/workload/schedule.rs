@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Workload {
     /// Messages from the vehicle to the cloud; latency is one way.
     Control(Periodic),
-    /// Each message is answered by the cloud at once; latency is scheduled request → delivered response.
+    /// Each message is answered by the cloud at once; latency is scheduled request → delivered
+    /// response.
     Echo {
         request: Periodic,
         /// Bytes.
@@ -27,8 +28,9 @@ pub struct Periodic {
     /// A message that takes longer is late.
     pub deadline: Duration,
     pub keep: Keep,
-    /// From a whole second of the trial's clock to the first message. `None`: drawn for each repetition between 0 and
-    /// one message interval, since an application's schedule stands in no fixed relation to a protocol's timers.
+    /// From a whole second of the trial's clock to the first message. `None`: drawn for each
+    /// repetition between 0 and one message interval, since an application's schedule stands in no
+    /// fixed relation to a protocol's timers.
     pub phase: Option<Duration>,
 }
 
@@ -39,7 +41,8 @@ pub enum Keep {
     /// Three times for each message.
     #[default]
     Messages,
-    /// A histogram of the latencies and a fixed number of time windows: constant memory however long the trial.
+    /// A histogram of the latencies and a fixed number of time windows: constant memory however
+    /// long the trial.
     Histogram,
 }
 

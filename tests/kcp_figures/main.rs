@@ -1,10 +1,11 @@
-//! KCP's published figures in virtual time: latency percentiles, retransmissions and amplification under even loss, and
-//! what an outage of five seconds does. Run with `--nocapture` to see the tables.
+//! KCP's published figures in virtual time: latency percentiles, retransmissions and amplification
+//! under even loss, and what an outage of five seconds does. Run with `--nocapture` to see the
+//! tables.
 //!
-//! The percentiles were published without the shape of the jitter and without the phase of the messages to KCP's flush
-//! clock. Even jitter of ±10 ms and messages that wait 6 ms for the next flush give every one of them (a normal
-//! distribution of that deviation misses P99 by 10 %; other phases shift the rows without immediate flushing by just
-//! that phase).
+//! The percentiles were published without the shape of the jitter and without the phase of the
+//! messages to KCP's flush clock. Even jitter of ±10 ms and messages that wait 6 ms for the next
+//! flush give every one of them (a normal distribution of that deviation misses P99 by 10 %; other
+//! phases shift the rows without immediate flushing by just that phase).
 
 mod virtual_time;
 
@@ -20,8 +21,9 @@ const FIRST_MESSAGE: Duration = Duration::from_millis(4);
 /// The published figures are means over as many runs.
 const RUNS: u64 = 6;
 
-/// A row of the published table: 600 bytes 50 times a second for 600 s, nodelay 1, interval 10, resend 2, nc 1,
-/// windows of 128 segments, 40 ± 10 ms one way and the same loss in both directions.
+/// A row of the published table: 600 bytes 50 times a second for 600 s, nodelay 1, interval 10,
+/// resend 2, nc 1, windows of 128 segments, 40 ± 10 ms one way and the same loss in both
+/// directions.
 struct Published {
     loss: f64,
     behaviour: KcpBehaviour,
@@ -104,7 +106,8 @@ fn even_loss_gives_the_published_percentiles_and_amplification() {
     }
 }
 
-/// One run was published, and it depends much on its losses: it must lie in the middle four fifths of ours.
+/// One run was published, and it depends much on its losses: it must lie in the middle four fifths
+/// of ours.
 #[test]
 fn an_outage_of_five_seconds_takes_as_long_to_recover_from_as_published() {
     let setup = setup_with_outage(KcpBehaviour::Ikcp211, 0.02, 50);
@@ -118,8 +121,8 @@ fn an_outage_of_five_seconds_takes_as_long_to_recover_from_as_published() {
     assert_typical("caught up at 500/s", recoveries.map(|run| run.caught_up), 16.3);
 }
 
-/// With waits that grow by half each time, the next transmission after an outage is at most half the outage away (and
-/// one timeout, and one way): the closed form for a path without other loss.
+/// With waits that grow by half each time, the next transmission after an outage is at most half
+/// the outage away (and one timeout, and one way): the closed form for a path without other loss.
 #[test]
 fn without_other_loss_the_first_delivery_comes_within_half_the_outage() {
     for behaviour in [KcpBehaviour::Ikcp17, KcpBehaviour::Ikcp211] {
@@ -162,8 +165,8 @@ fn setup_with_outage(behaviour: KcpBehaviour, loss: f64, per_second: u64) -> Set
 struct Recovery {
     worst: f64,
     first: f64,
-    /// From here on messages are no later than a quarter of a second: the first such, not the last late one, since
-    /// later losses have nothing to do with the outage.
+    /// From here on messages are no later than a quarter of a second: the first such, not the last
+    /// late one, since later losses have nothing to do with the outage.
     caught_up: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Two KCP senders in virtual time with a lossy path between them: the smallest driver that can run them.
+//! Two KCP senders in virtual time with a lossy path between them: the smallest driver that can run
+//! them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,8 @@ use impairlab::units::{Instant, PathId};
 /// What an IPv4 and a UDP header add to a datagram; bytes.
 const IP_OVERHEAD: u64 = 28;
 const MESSAGE_LEN: usize = 600;
-/// One way, both directions; drawn evenly from this for each datagram, so that datagrams overtake each other.
+/// One way, both directions; drawn evenly from this for each datagram, so that datagrams overtake
+/// each other.
 const DELAY_NS: Range<u64> = 30_000_000..50_000_000;
 
 #[derive(Debug, Clone)]

@@ -1,5 +1,5 @@
-//! The C code (1.7) that crate `kcp-rs` bundles, called directly: the crate's own wrapper knows no nodelay 2 and flushes
-//! once, by the real clock, before it can be configured.
+//! The C code (1.7) that crate `kcp-rs` bundles, called directly: the crate's own wrapper knows no
+//! nodelay 2 and flushes once, by the real clock, before it can be configured.
 #![expect(unsafe_code, reason = "foreign functions of the C code")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -20,14 +20,16 @@ pub struct CCode {
     buffer: Vec<u8>,
 }
 
-/// SAFETY: called by the C code with the bytes of a datagram and the pointer that was given to `ikcp_create`.
+/// SAFETY: called by the C code with the bytes of a datagram and the pointer that was given to
+/// `ikcp_create`.
 unsafe extern "C" fn collect(
     bytes: *const c_char,
     length: c_int,
     _kcp: *mut IKCPCB,
     datagrams: *mut c_void,
 ) -> c_int {
-    // SAFETY: see above; the vector lives as long as the control block, and nobody else is looking at it meanwhile.
+    // SAFETY: see above; the vector lives as long as the control block, and nobody else is looking
+    // at it meanwhile.
     let (bytes, datagrams) = unsafe {
         let bytes = slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
         (bytes, &mut *datagrams.cast::<Vec<Vec<u8>>>())

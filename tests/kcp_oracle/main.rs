@@ -1,6 +1,7 @@
-//! Our KCP engine against two published implementations: fed the same messages and datagrams at the same times, it must
-//! answer with the same datagrams, byte for byte, and deliver the same messages, over random scenarios with loss,
-//! reordering, duplicates, outages, forged segments, closed windows and every setting.
+//! Our KCP engine against two published implementations: fed the same messages and datagrams at the
+//! same times, it must answer with the same datagrams, byte for byte, and deliver the same
+//! messages, over random scenarios with loss, reordering, duplicates, outages, forged segments,
+//! closed windows and every setting.
 
 mod c_code;
 mod peer;
@@ -24,7 +25,8 @@ use trial::{Seen, run};
 /// Scenarios for each behaviour; always the same ones.
 const SCENARIOS: u32 = 600;
 
-/// The smallest receive window of the C code that crate `kcp-rs` bundles; the published 1.7 has 128.
+/// The smallest receive window of the C code that crate `kcp-rs` bundles; the published 1.7 has
+/// 128.
 const BUNDLED_RECEIVE_WINDOW: u32 = 256;
 
 #[test]
@@ -35,8 +37,9 @@ fn ikcp_1_7_is_the_bundled_c_code_packet_for_packet() {
     assert!(seen.dead_links > 0, "{seen:?}");
 }
 
-/// Faults of crate `kcp` 0.6: it has no nodelay 2, and with overflow checks its clock cannot cross 2³¹. Without
-/// nodelay 2 no segment is sent twenty times within the scenarios' length, so that no link is dead.
+/// Faults of crate `kcp` 0.6: it has no nodelay 2, and with overflow checks its clock cannot cross
+/// 2³¹. Without nodelay 2 no segment is sent twenty times within the scenarios' length, so that no
+/// link is dead.
 #[test]
 fn ikcp_2_1_1_is_the_rust_crate_packet_for_packet() {
     let possible = scenarios().prop_map(|scenario| Scenario {
@@ -77,8 +80,9 @@ fn bundled_c_code(scenario: &Scenario) -> Behaviour {
     }
 }
 
-/// 2.1.1 as crate `kcp` 0.6 has it: the first window probe after 7 s (C: 5 s), and with congestion control the
-/// threshold after a timeout as in 1.7. Neither shows without closed windows and without congestion control.
+/// 2.1.1 as crate `kcp` 0.6 has it: the first window probe after 7 s (C: 5 s), and with congestion
+/// control the threshold after a timeout as in 1.7. Neither shows without closed windows and
+/// without congestion control.
 fn rust_crate(scenario: &Scenario) -> Behaviour {
     let plain = Behaviour::IKCP_2_1_1;
     Behaviour {

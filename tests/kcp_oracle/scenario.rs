@@ -1,4 +1,5 @@
-//! Random scenarios: the settings of both sides, what the network does, and what the applications do.
+//! Random scenarios: the settings of both sides, what the network does, and what the applications
+//! do.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -17,7 +18,8 @@ pub struct Scenario {
     pub start_ms: u32,
     /// The behaviour in here does not count: it is the oracle's.
     pub settings: KcpSettings,
-    /// The driver updates before each input, as it should; if not, round trips are measured against a stale clock.
+    /// The driver updates before each input, as it should; if not, round trips are measured against
+    /// a stale clock.
     pub update_before_input: bool,
     pub network: Network,
     pub traffic: Traffic,

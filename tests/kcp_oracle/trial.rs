@@ -1,4 +1,5 @@
-//! Runs one scenario: two sides, each our engine and the oracle in step, and a network between them.
+//! Runs one scenario: two sides, each our engine and the oracle in step, and a network between
+//! them.
 
 use std::collections::BTreeMap;
 

@@ -121,7 +121,8 @@ fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> T
     Trial { plan: Arc::new(plan), sender: 0, repetition: 0 }
 }
 
-/// What a trial could leave behind on the host: links, addresses and routes, and the namespace of this process.
+/// What a trial could leave behind on the host: links, addresses and routes, and the namespace of
+/// this process.
 pub fn host() -> (BTreeSet<String>, String, String) {
     let read = |path| std::fs::read_to_string(path).expect("/proc can be read");
     let links = read("/proc/self/net/dev");

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::lab::{latencies_ms, longest_gap_ms, messages, plan, quantile, simulate};
 
-/// How many standard deviations a count of independent events may be off: one wrong alarm in 15,000.
+/// How many standard deviations a count of independent events may be off: one wrong alarm in
+/// 15,000.
 const SIGMAS: f64 = 4.0;
 
 #[test]
@@ -65,8 +66,8 @@ senders:
     let share = |of: &[f64], within: f64| {
         of.iter().filter(|latency| **latency <= within).count() as f64 / of.len() as f64
     };
-    // Dvoretzky-Kiefer-Wolfowitz: no empirical distribution of n samples is further than this from the true one,
-    // but once in 1,000; three are compared.
+    // Dvoretzky-Kiefer-Wolfowitz: no empirical distribution of n samples is further than this from
+    // the true one, but once in 1,000; three are compared.
     let bound = 3.0 * ((2.0_f64 / 0.001).ln() / (2.0 * each[2].len() as f64)).sqrt();
     for within in (5..=80).map(f64::from) {
         let expected = 1.0 - (1.0 - share(&each[0], within)) * (1.0 - share(&each[1], within));
@@ -91,7 +92,8 @@ senders:
         assert!(latencies.iter().all(|latency| latency.is_finite()), "nothing is lost");
         // QUIC sends all that was lost at once; KCP each segment when its own timer says so.
         let catch_up_ms = if recording.sender == "quic" { 20.0 } else { 600.0 };
-        // The first delivery after the outage tells how long the sender itself took to notice that it was over.
+        // The first delivery after the outage tells how long the sender itself took to notice that
+        // it was over.
         let noticed_ms = messages(&recording)
             .iter()
             .filter_map(|message| message.delivered)

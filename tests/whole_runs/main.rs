@@ -1,4 +1,5 @@
-//! Whole trials in virtual time, against formulas and against figures that know nothing of our code.
+//! Whole trials in virtual time, against formulas and against figures that know nothing of our
+//! code.
 
 mod closed_forms;
 mod lab;

@@ -1,6 +1,7 @@
-//! The figures of whole 600 s trials on `sim`, beside figures measured earlier with other programs on the same set-up:
-//! a minimal loop around the published crates, with its own link: delay uniform around its mean, so that packets
-//! reorder, and the first message 4 ms after a tick of KCP's clock. Percentiles within 5 %, amplification within 2 %.
+//! The figures of whole 600 s trials on `sim`, beside figures measured earlier with other programs
+//! on the same set-up: a minimal loop around the published crates, with its own link: delay uniform
+//! around its mean, so that packets reorder, and the first message 4 ms after a tick of KCP's
+//! clock. Percentiles within 5 %, amplification within 2 %.
 
 use impairlab::recording::Recording;
 
@@ -13,8 +14,9 @@ const REPETITIONS: usize = 8;
 enum Kind {
     /// The mean of several runs: ours must lie within the tolerance.
     Mean,
-    /// One run of a sender whose tail differs from run to run by a third: it must be one that could have been ours,
-    /// so lie within our spread, widened by the tolerance (twice that for P999, which rests on 30 messages).
+    /// One run of a sender whose tail differs from run to run by a third: it must be one that could
+    /// have been ours, so lie within our spread, widened by the tolerance (twice that for P999,
+    /// which rests on 30 messages).
     OneRun,
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 
-/// 10.0.0.1:7 → 10.0.0.2:9, UDP, payload "abcd"; checksums by hand, as RFC 1071 and RFC 768 have them.
+/// 10.0.0.1:7 → 10.0.0.2:9, UDP, payload "abcd"; checksums by hand, as RFC 1071 and RFC 768 have
+/// them.
 fn frame() -> Vec<u8> {
     let mut bytes = vec![0; VNET_HEADER_LEN];
     bytes.extend([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0]);

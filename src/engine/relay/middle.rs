@@ -1,5 +1,5 @@
-//! The thread in the middle namespace: reads the frames that come out of each path's two veth pairs, puts them through
-//! the links of that path, and sends them on when they are due.
+//! The thread in the middle namespace: reads the frames that come out of each path's two veth
+//! pairs, puts them through the links of that path, and sends them on when they are due.
 
 use std::io;
 use std::os::fd::AsFd;

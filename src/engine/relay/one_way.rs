@@ -1,5 +1,5 @@
-//! One direction of one path in real time: frames in at the instant the kernel received them, frames out when the link
-//! lets them go. Knows no sockets and reads no clock.
+//! One direction of one path in real time: frames in at the instant the kernel received them,
+//! frames out when the link lets them go. Knows no sockets and reads no clock.
 
 use std::time::Duration;
 
@@ -11,8 +11,9 @@ use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 
-/// How long a change that no packet has asked for yet is put off: a packet from just before it may still be on its way
-/// from the timestamp to the socket. The link is told the exact instant all the same.
+/// How long a change that no packet has asked for yet is put off: a packet from just before it may
+/// still be on its way from the timestamp to the socket. The link is told the exact instant all the
+/// same.
 const GRACE: Duration = Duration::from_micros(100);
 
 pub(super) struct OneWay {
@@ -71,7 +72,8 @@ impl OneWay {
         }
     }
 
-    /// Makes the changes due well before `now` that no packet has asked for; how late the latest of them was.
+    /// Makes the changes due well before `now` that no packet has asked for; how late the latest of
+    /// them was.
     pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
         self.make_changes(now - GRACE).map(|due| now.saturating_since(due))
     }

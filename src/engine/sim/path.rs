@@ -1,4 +1,5 @@
-//! The links of one path in virtual time: clean ones while the connection is set up, then those of the plan.
+//! The links of one path in virtual time: clean ones while the connection is set up, then those of
+//! the plan.
 
 use crate::engine::outcome::link_count;
 use crate::engine::{ETHERNET_HEADER, IP_UDP_HEADERS, Trial, clean_profile};
@@ -79,9 +80,10 @@ impl OneWay {
     }
 }
 
-/// What the receiving host makes of a packet. One flipped bit is caught by the check of the destination address, the
-/// type or a checksum, but for two places: nobody looks at the Ethernet source address, and the lowest bit of the first
-/// byte makes a multicast frame of it, which Linux takes in.
+/// What the receiving host makes of a packet. One flipped bit is caught by the check of the
+/// destination address, the type or a checksum, but for two places: nobody looks at the Ethernet
+/// source address, and the lowest bit of the first byte makes a multicast frame of it, which Linux
+/// takes in.
 fn arrived(packet: Packet<Datagram>) -> Option<Datagram> {
     const SOURCE_ADDRESS: std::ops::Range<u32> = 6..12;
     const MULTICAST: BitFlip = BitFlip { offset: 0, bit: 0 };

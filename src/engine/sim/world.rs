@@ -9,7 +9,8 @@ use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 use crate::workload::{message_id, write_message};
 
-/// Things that may happen at one instant; more means that a protocol asks to be woken at once for ever.
+/// Things that may happen at one instant; more means that a protocol asks to be woken at once for
+/// ever.
 const EVENTS_PER_INSTANT: u32 = 1_000_000;
 
 pub(super) struct World {
@@ -79,7 +80,8 @@ impl World {
         self.vehicle.protocol.send(self.now, message) == Sent::Accepted
     }
 
-    /// When something happens next by itself: now, if something is still to be done at this instant.
+    /// When something happens next by itself: now, if something is still to be done at this
+    /// instant.
     pub(super) fn next_event(&self) -> Option<Instant> {
         if self.vehicle.unsettled || self.cloud.unsettled {
             return Some(self.now);

@@ -1,5 +1,6 @@
-//! KCP as a sender under test: an engine, the driver KCP leaves to its user, and the framing of stream mode.
-//! There is no handshake and no end: both sides know the conversation number from the start.
+//! KCP as a sender under test: an engine, the driver KCP leaves to its user, and the framing of
+//! stream mode. There is no handshake and no end: both sides know the conversation number from the
+//! start.
 
 use std::collections::VecDeque;
 
@@ -22,12 +23,13 @@ const LONGEST_UPDATE_MS: u128 = 5_000;
 
 /// One side of a KCP connection.
 ///
-/// The engine is updated at every multiple of `update_interval` since its first update (in whole milliseconds, at least
-/// one) and before every `send` and `receive`; updates that would do nothing are skipped, which cannot be told from
-/// outside. With `flush_at_once` it also flushes after every `send` and `receive`.
+/// The engine is updated at every multiple of `update_interval` since its first update (in whole
+/// milliseconds, at least one) and before every `send` and `receive`; updates that would do nothing
+/// are skipped, which cannot be told from outside. With `flush_at_once` it also flushes after every
+/// `send` and `receive`.
 ///
-/// Messages longer than 127 segments are refused, and so is every message once [`SEND_QUEUE_LIMIT`] segments wait
-/// behind the window.
+/// Messages longer than 127 segments are refused, and so is every message once [`SEND_QUEUE_LIMIT`]
+/// segments wait behind the window.
 ///
 /// [`SEND_QUEUE_LIMIT`]: super::SEND_QUEUE_LIMIT
 #[derive(Debug)]
@@ -46,7 +48,8 @@ pub struct Kcp {
 }
 
 impl Kcp {
-    /// Both sides are made from the same settings and the same seed, which gives the conversation number.
+    /// Both sides are made from the same settings and the same seed, which gives the conversation
+    /// number.
     pub fn new(settings: &KcpSettings, seed: u64) -> Self {
         Self::with_conversation(settings, conversation(seed))
     }
@@ -102,8 +105,9 @@ impl Kcp {
         }
     }
 
-    /// The flush clock ticks at the multiples of its interval on the trial's clock, unless something happens before:
-    /// so how it stands to the workload's schedule is the same in every engine, and is not left to chance.
+    /// The flush clock ticks at the multiples of its interval on the trial's clock, unless
+    /// something happens before: so how it stands to the workload's schedule is the same in every
+    /// engine, and is not left to chance.
     fn first_update(&self, now: Instant) -> Instant {
         let interval_ms = u64::from(self.engine.clock.interval_ms());
         let tick_ms = now.as_millis().next_multiple_of(interval_ms);

@@ -1,5 +1,6 @@
-//! Where published KCP implementations differ, in one place: everything else in this module is common to them.
-//! A new behaviour is a new constant here, and a new field where it differs in a way not listed yet.
+//! Where published KCP implementations differ, in one place: everything else in this module is
+//! common to them. A new behaviour is a new constant here, and a new field where it differs in a
+//! way not listed yet.
 
 use crate::protocol::settings::KcpBehaviour;
 
@@ -7,10 +8,11 @@ use crate::protocol::settings::KcpBehaviour;
 pub struct Behaviour {
     pub fast_ack: FastAckRule,
     pub timeout_threshold: TimeoutThreshold,
-    /// How long a closed window of the other side is borne before it is asked for the first time; milliseconds.
+    /// How long a closed window of the other side is borne before it is asked for the first time;
+    /// milliseconds.
     pub first_probe_ms: u32,
-    /// Segments; a smaller receive window is raised to this. It is also what the other side is taken to have
-    /// before it was heard, and a message has fewer fragments than this.
+    /// Segments; a smaller receive window is raised to this. It is also what the other side is
+    /// taken to have before it was heard, and a message has fewer fragments than this.
     pub smallest_receive_window: u32,
 }
 
@@ -19,15 +21,17 @@ pub struct Behaviour {
 pub enum FastAckRule {
     /// Every segment with a lower number than the highest acknowledged in the datagram.
     Every,
-    /// Of those, the ones last sent no later than the acknowledged one, so that what was just sent again is not
-    /// counted; and a higher number replaces a lower one only if its timestamp is newer as well.
+    /// Of those, the ones last sent no later than the acknowledged one, so that what was just sent
+    /// again is not counted; and a higher number replaces a lower one only if its timestamp is
+    /// newer as well.
     NotSentSince,
 }
 
 /// What the slow-start threshold is half of after a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutThreshold {
-    /// The window in force: the smallest of the send, the remote and (unless switched off) the congestion window.
+    /// The window in force: the smallest of the send, the remote and (unless switched off) the
+    /// congestion window.
     WindowInForce,
     /// The congestion window alone, as it was before the flush.
     CongestionWindow,

@@ -1,5 +1,6 @@
-//! KCP's congestion window: slow start, then roughly one segment a window; halved on fast resends, one segment after a
-//! timeout. It is kept up to date even where `nc` switches it off, as the C code does.
+//! KCP's congestion window: slow start, then roughly one segment a window; halved on fast resends,
+//! one segment after a timeout. It is kept up to date even where `nc` switches it off, as the C
+//! code does.
 
 /// Segments.
 const INITIAL_THRESHOLD: u32 = 2;

@@ -1,5 +1,6 @@
-//! One side of a KCP connection without I/O: messages and datagrams in, datagrams and messages out, time as a number.
-//! This file holds the state and what an application sees; `input` takes datagrams in and `flush` makes them.
+//! One side of a KCP connection without I/O: messages and datagrams in, datagrams and messages out,
+//! time as a number. This file holds the state and what an application sees; `input` takes
+//! datagrams in and `flush` makes them.
 
 use super::behaviour::Behaviour;
 use super::clock::FlushClock;
@@ -12,8 +13,8 @@ use super::sender::{ResendRule, SendError, Sender};
 use super::serial::distance;
 use super::settings::EngineSettings;
 
-/// The driver calls [`update`](Engine::update) before everything else, so that the clock is never stale: round trips
-/// are measured against the last update.
+/// The driver calls [`update`](Engine::update) before everything else, so that the clock is never
+/// stale: round trips are measured against the last update.
 #[derive(Debug)]
 pub struct Engine {
     pub(super) conv: u32,
@@ -59,7 +60,8 @@ impl Engine {
         self.sender.push(message)
     }
 
-    /// The next message (in stream mode: one segment's bytes) that has arrived completely and in order.
+    /// The next message (in stream mode: one segment's bytes) that has arrived completely and in
+    /// order.
     pub fn receive(&mut self) -> Option<Vec<u8>> {
         let taken = self.receiver.take()?;
         self.probe.tell |= taken.reopened;
@@ -78,8 +80,8 @@ impl Engine {
         self.packer.pop()
     }
 
-    /// The earliest time at which a flush would do anything at all if nothing else happens before: not before the
-    /// last update, and `None` if never.
+    /// The earliest time at which a flush would do anything at all if nothing else happens before:
+    /// not before the last update, and `None` if never.
     pub fn work_due_ms(&self) -> Option<u32> {
         let now_ms = self.clock.now_ms();
         let at_once = self.clock.tick_ms().is_none()

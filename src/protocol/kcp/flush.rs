@@ -1,4 +1,5 @@
-//! What leaves: acknowledgements, window probes, then every data segment that is due, packed into full datagrams.
+//! What leaves: acknowledgements, window probes, then every data segment that is due, packed into
+//! full datagrams.
 
 use std::collections::VecDeque;
 
@@ -18,7 +19,8 @@ struct Resent {
 }
 
 impl Engine {
-    /// Sends what is due now instead of waiting for the interval. Does nothing before the first update.
+    /// Sends what is due now instead of waiting for the interval. Does nothing before the first
+    /// update.
     pub fn flush(&mut self) {
         if self.clock.tick_ms().is_none() {
             return;
@@ -50,8 +52,8 @@ impl Engine {
         }
     }
 
-    /// Returns the stamp with the last acknowledgement's number and timestamp still in it: a probe behind it carries
-    /// them too. They mean nothing there, but the C code sends them.
+    /// Returns the stamp with the last acknowledgement's number and timestamp still in it: a probe
+    /// behind it carries them too. They mean nothing there, but the C code sends them.
     fn flush_acknowledgements(&mut self, mut stamp: Header) -> Header {
         for acknowledgement in self.receiver.take_acknowledgements() {
             stamp.number = acknowledgement.number;

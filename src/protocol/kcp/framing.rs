@@ -1,5 +1,5 @@
-//! Messages in a byte stream: each behind its length as a little-endian u32, for KCP's stream mode, which keeps no
-//! boundaries. Knows nothing of segments.
+//! Messages in a byte stream: each behind its length as a little-endian u32, for KCP's stream mode,
+//! which keeps no boundaries. Knows nothing of segments.
 
 const PREFIX_LEN: usize = 4;
 
@@ -23,8 +23,8 @@ impl MessageCutter {
         Self { buffer: Vec::new(), longest_message, broken: false }
     }
 
-    /// A length that cannot be was announced. Where the next message starts is unknown from there on, so that
-    /// everything later is thrown away.
+    /// A length that cannot be was announced. Where the next message starts is unknown from there
+    /// on, so that everything later is thrown away.
     pub const fn is_broken(&self) -> bool {
         self.broken
     }

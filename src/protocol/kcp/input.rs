@@ -10,12 +10,14 @@ use super::serial::distance;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
     Some,
-    /// Everything in it had arrived before, or lay outside the window: a duplicate, a replay, or an answer overtaken.
+    /// Everything in it had arrived before, or lay outside the window: a duplicate, a replay, or an
+    /// answer overtaken.
     None,
 }
 
 impl Engine {
-    /// Takes a datagram. After an error the segments before the bad one have been taken, as in the C code.
+    /// Takes a datagram. After an error the segments before the bad one have been taken, as in the
+    /// C code.
     pub fn input(&mut self, datagram: &[u8]) -> Result<News, DatagramError> {
         if datagram.len() < HEADER_LEN {
             return Err(DatagramError::TooShort(datagram.len()));

@@ -1,5 +1,6 @@
-//! KCP, twice: the state machine of the published C code in our own words (`engine`), and the sender under test that
-//! drives it (`adapter`). Where published versions differ is one table (`behaviour`); nothing here reads a clock.
+//! KCP, twice: the state machine of the published C code in our own words (`engine`), and the
+//! sender under test that drives it (`adapter`). Where published versions differ is one table
+//! (`behaviour`); nothing here reads a clock.
 
 mod adapter;
 mod behaviour;

@@ -1,9 +1,11 @@
-//! Spares the driver most of its updates. KCP is made to be updated every few milliseconds, and nearly all of these
-//! updates do nothing; this finds the next one that does, and makes the clock as if the others had happened.
+//! Spares the driver most of its updates. KCP is made to be updated every few milliseconds, and
+//! nearly all of these updates do nothing; this finds the next one that does, and makes the clock
+//! as if the others had happened.
 
 use super::clock::FlushClock;
 
-/// The updates of a driver that polls, in milliseconds of the trial's clock (64 bits: they do not wrap).
+/// The updates of a driver that polls, in milliseconds of the trial's clock (64 bits: they do not
+/// wrap).
 #[derive(Debug)]
 pub struct Polling {
     every_ms: u64,
@@ -16,9 +18,10 @@ impl Polling {
         Self { every_ms: every_ms.max(1), next_ms: now_ms }
     }
 
-    /// Makes up for the polls before `now_ms` that nobody woke for. They would have flushed nothing before
-    /// `work_ms`, so that all they did was to move the clock; polls after it were missed for good, by a driver that
-    /// is late. One step for each flush interval that has passed: an hour of silence takes 360,000 of the shortest.
+    /// Makes up for the polls before `now_ms` that nobody woke for. They would have flushed nothing
+    /// before `work_ms`, so that all they did was to move the clock; polls after it were missed for
+    /// good, by a driver that is late. One step for each flush interval that has passed: an hour of
+    /// silence takes 360,000 of the shortest.
     pub fn catch_up(&mut self, now_ms: u64, work_ms: Option<u64>, clock: &mut FlushClock) {
         let end_ms = work_ms.map_or(now_ms, |work_ms| work_ms.min(now_ms));
         loop {

@@ -1,5 +1,5 @@
-//! Window probes: asking a side whose receive window is closed whether it has opened, and answering such a question.
-//! Decides at flushes only; the engine writes the segments.
+//! Window probes: asking a side whose receive window is closed whether it has opened, and answering
+//! such a question. Decides at flushes only; the engine writes the segments.
 
 use super::serial::distance;
 

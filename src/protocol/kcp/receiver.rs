@@ -1,13 +1,13 @@
-//! The receiving half: puts segments back in order, joins fragments into messages, and keeps what is to be
-//! acknowledged. Knows nothing of time, nor of the datagrams segments come in.
+//! The receiving half: puts segments back in order, joins fragments into messages, and keeps what
+//! is to be acknowledged. Knows nothing of time, nor of the datagrams segments come in.
 
 use std::collections::VecDeque;
 
 use super::segment::Header;
 use super::serial::distance;
 
-/// Acknowledgements that wait for one flush. Beyond it segments stay unacknowledged and are sent again; only a flood
-/// comes near it.
+/// Acknowledgements that wait for one flush. Beyond it segments stay unacknowledged and are sent
+/// again; only a flood comes near it.
 const ACKNOWLEDGEMENT_LIMIT: usize = 65_536;
 
 #[derive(Debug)]
@@ -41,7 +41,8 @@ pub struct Acknowledgement {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Taken {
     pub message: Vec<u8>,
-    /// The window was closed before the message was taken and is open now: the other side should hear of it.
+    /// The window was closed before the message was taken and is open now: the other side should
+    /// hear of it.
     pub reopened: bool,
 }
 
@@ -67,8 +68,9 @@ impl Receiver {
         u16::try_from(free).unwrap_or(u16::MAX)
     }
 
-    /// Takes a data segment; whether it was new. What lies beyond the window is not even acknowledged; what has
-    /// arrived before is acknowledged again, since the first acknowledgement may be lost.
+    /// Takes a data segment; whether it was new. What lies beyond the window is not even
+    /// acknowledged; what has arrived before is acknowledged again, since the first acknowledgement
+    /// may be lost.
     pub fn accept(&mut self, header: &Header, payload: &[u8]) -> bool {
         let number = header.number;
         if distance(number, self.next.wrapping_add(self.window)) >= 0 {

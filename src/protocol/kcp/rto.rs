@@ -1,5 +1,5 @@
-//! How long to wait for an acknowledgement: the round-trip estimate (RFC 6298's shape, in whole milliseconds) and what
-//! `nodelay` makes of it. Knows nothing of segments.
+//! How long to wait for an acknowledgement: the round-trip estimate (RFC 6298's shape, in whole
+//! milliseconds) and what `nodelay` makes of it. Knows nothing of segments.
 
 /// Before the first sample; milliseconds.
 const INITIAL_RTO_MS: u32 = 200;
@@ -77,7 +77,8 @@ impl RoundTrip {
         self.rto_ms
     }
 
-    /// A sample is below 2³¹ ms, so that sums in 64 bits cannot overflow even if the timestamp was forged.
+    /// A sample is below 2³¹ ms, so that sums in 64 bits cannot overflow even if the timestamp was
+    /// forged.
     pub fn sample(&mut self, rtt_ms: u32) {
         if self.smoothed_ms == 0 {
             self.smoothed_ms = rtt_ms;

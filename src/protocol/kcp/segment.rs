@@ -1,5 +1,5 @@
-//! KCP's wire format: a datagram is one or more segments, each a header of 24 bytes (little-endian) and its payload.
-//! Knows nothing of what a segment means to the connection.
+//! KCP's wire format: a datagram is one or more segments, each a header of 24 bytes (little-endian)
+//! and its payload. Knows nothing of what a segment means to the connection.
 //!
 //! ```text
 //! conv u32 | command u8 | fragment u8 | window u16 | timestamp u32 | number u32 | unacknowledged u32 | length u32
@@ -74,7 +74,8 @@ impl Header {
 }
 
 impl<'a> Segment<'a> {
-    /// Takes the next segment off `rest`. `None` when fewer bytes than a header are left: they are padding.
+    /// Takes the next segment off `rest`. `None` when fewer bytes than a header are left: they are
+    /// padding.
     pub fn take(rest: &mut &'a [u8], conv: u32) -> Result<Option<Self>, DatagramError> {
         let Some((head, tail)) = rest.split_first_chunk::<HEADER_LEN>() else {
             return Ok(None);

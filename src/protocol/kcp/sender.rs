@@ -1,5 +1,6 @@
-//! The sending half: cuts messages into segments, lets them out as the window allows and keeps them until they are
-//! acknowledged. Decides which segment is due at a flush, but neither the window nor the bytes of a datagram.
+//! The sending half: cuts messages into segments, lets them out as the window allows and keeps them
+//! until they are acknowledged. Decides which segment is due at a flush, but neither the window nor
+//! the bytes of a datagram.
 
 use std::collections::VecDeque;
 
@@ -10,8 +11,9 @@ use super::receiver::Acknowledgement;
 use super::rto::NoDelay;
 use super::serial::distance;
 
-/// Segments that wait behind the window. A message that would go past it is refused: the application is faster than
-/// the path for good (at 50 messages a second this is 20 minutes of them).
+/// Segments that wait behind the window. A message that would go past it is refused: the
+/// application is faster than the path for good (at 50 messages a second this is 20 minutes of
+/// them).
 pub const SEND_QUEUE_LIMIT: usize = 65_536;
 
 /// Fast resends stop after this many transmissions of a segment; its timeout goes on.

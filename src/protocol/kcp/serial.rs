@@ -1,4 +1,5 @@
-//! Arithmetic on KCP's 32-bit circles: segment numbers and millisecond timestamps both wrap (as in RFC 1982).
+//! Arithmetic on KCP's 32-bit circles: segment numbers and millisecond timestamps both wrap (as in
+//! RFC 1982).
 
 /// How far `later` is ahead of `earlier`; negative if it is in fact behind.
 pub fn distance(later: u32, earlier: u32) -> i32 {

@@ -1,4 +1,5 @@
-//! The settings of one engine, brought into the ranges KCP itself keeps them in. Knows nothing of paths or drivers.
+//! The settings of one engine, brought into the ranges KCP itself keeps them in. Knows nothing of
+//! paths or drivers.
 
 use crate::protocol::settings::KcpSettings;
 

@@ -1,5 +1,6 @@
-//! One connection; each of its datagrams goes to every path, behind a number by which the other side drops the copies
-//! that come later. The protocol inside sees one path: at any moment the best of all.
+//! One connection; each of its datagrams goes to every path, behind a number by which the other
+//! side drops the copies that come later. The protocol inside sees one path: at any moment the best
+//! of all.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! One connection a path; each message goes to every connection, and the first copy that arrives is delivered. Copies
-//! are recognised by the number that every message of a workload starts with.
+//! One connection a path; each message goes to every connection, and the first copy that arrives is
+//! delivered. Copies are recognised by the number that every message of a workload starts with.
 
 use super::first_copy::FirstCopy;
 use crate::protocol::{
@@ -86,7 +86,8 @@ impl Protocol for MessageCopies {
         states.into_iter().next().unwrap_or(State::Closed("it has no connection".into()))
     }
 
-    /// A union of ordered streams is not ordered: a message may overtake one that waits on the other path.
+    /// A union of ordered streams is not ordered: a message may overtake one that waits on the
+    /// other path.
     fn delivery(&self) -> Delivery {
         let reliable = self.connections.iter().all(|(_, c)| c.delivery().reliable);
         Delivery { ordered: false, reliable }

@@ -1,5 +1,6 @@
-//! Redundancy as a combinator, so that it can be judged apart from the protocol: any single-path protocol over
-//! several paths at once, by copying its datagrams or by copying the messages. Knows no protocol by name.
+//! Redundancy as a combinator, so that it can be judged apart from the protocol: any single-path
+//! protocol over several paths at once, by copying its datagrams or by copying the messages. Knows
+//! no protocol by name.
 
 mod datagram_copies;
 mod first_copy;

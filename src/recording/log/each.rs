@@ -35,7 +35,8 @@ impl EachLog {
         Some(Duration::from_nanos(nanos(at).saturating_sub(message.scheduled)))
     }
 
-    /// Messages that fell due while the trial was being stopped, and were never handed over, count as refused.
+    /// Messages that fell due while the trial was being stopped, and were never handed over, count
+    /// as refused.
     pub(super) fn finish(mut self, until: Duration) -> Vec<Message> {
         let mut id = self.messages.len() as u64;
         while id < self.periodic.count() && self.periodic.due(id) < until {

@@ -9,8 +9,8 @@ use super::nanos;
 use crate::recording::{Gap, MAX_WINDOWS, MessageHistogram, Window};
 use crate::workload::Periodic;
 
-/// Messages between the oldest undelivered one and the newest: 16 MiB of bits. One that falls out counts as lost, which at
-/// the highest rate a workload can have takes more than two minutes.
+/// Messages between the oldest undelivered one and the newest: 16 MiB of bits. One that falls out
+/// counts as lost, which at the highest rate a workload can have takes more than two minutes.
 const OUTSTANDING_LIMIT: u64 = 1 << 27;
 
 #[derive(Debug)]
@@ -84,8 +84,8 @@ impl HistogramLog {
         self.conclude()
     }
 
-    /// What was delivered before its deadline cannot be taken out again, so up to a deadline's worth of messages counts
-    /// that a log of each message would leave out.
+    /// What was delivered before its deadline cannot be taken out again, so up to a deadline's
+    /// worth of messages counts that a log of each message would leave out.
     pub(super) fn finish_interrupted(mut self, at: Duration) -> MessageHistogram {
         let settled = at.saturating_sub(self.periodic.deadline);
         while let Some(delivered) = self.outstanding.pop_back() {

@@ -106,8 +106,8 @@ pub struct Figures<'a> {
 pub struct Quantile {
     /// `null` without messages.
     pub value: Option<LatencyValue>,
-    /// `null`: not bounded from this side. Intervals need five runs (`--repeat 5`); with fewer there
-    /// are none but for senders whose messages do not depend on one another.
+    /// `null`: not bounded from this side. Intervals need five runs (`--repeat 5`); with fewer
+    /// there are none but for senders whose messages do not depend on one another.
     pub low: Option<LatencyValue>,
     pub high: Option<LatencyValue>,
     /// Whether there are enough messages to bound it from above; if not, `value` is not to be
@@ -133,8 +133,8 @@ pub struct Gap {
     pub until_ms: f64,
     /// The run it was in, from 0.
     pub repetition: u32,
-    /// The median of the longest gaps of the runs, and its interval over runs; `null` with fewer than
-    /// five of them.
+    /// The median of the longest gaps of the runs, and its interval over runs; `null` with fewer
+    /// than five of them.
     pub median_ms: f64,
     pub low_ms: Option<f64>,
     pub high_ms: Option<f64>,
@@ -202,9 +202,9 @@ pub struct Claim<'a> {
     pub measured: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// `agrees`: the whole interval lies within 5 % of the claim. `differs`: all of it lies outside.
-    /// `inconclusive`: neither. Without an interval `one run`, `too few runs` or `too few messages`;
-    /// without a figure `not measured`.
+    /// `agrees`: the whole interval lies within 5 % of the claim. `differs`: all of it lies
+    /// outside. `inconclusive`: neither. Without an interval `one run`, `too few runs` or `too few
+    /// messages`; without a figure `not measured`.
     pub verdict: &'static str,
     /// measured ÷ claimed − 1, whatever the verdict; `null` if messages were lost.
     pub difference: Option<f64>,

@@ -1,4 +1,5 @@
-//! The sender as an engine sees it: messages survive every mode, limits refuse, garbage is counted and harmless.
+//! The sender as an engine sees it: messages survive every mode, limits refuse, garbage is counted
+//! and harmless.
 
 use proptest::prelude::*;
 
@@ -109,7 +110,8 @@ fn a_duplicate_is_counted_and_delivered_once() {
     let (answers, messages) = drain(&mut sides[1], at_ms(1));
     assert_eq!(messages, [b"once"]);
     assert_eq!(sides[1].statistics().discarded, 4);
-    // Each copy is acknowledged, for the first acknowledgement might be lost; only one of them is news.
+    // Each copy is acknowledged, for the first acknowledgement might be lost; only one of them is
+    // news.
     assert_eq!(answers.len(), 5);
     answers.iter().for_each(|answer| sides[0].receive(at_ms(2), datagram(answer)));
     assert_eq!(sides[0].statistics().discarded, 4);
@@ -168,8 +170,9 @@ proptest! {
         prop_assert_eq!(exchange(&mut sides, 2..100), vec![b"after all".to_vec()]);
     }
 
-    /// With the right conversation a mutated datagram can say anything: it may ruin the connection, as it would
-    /// the C code's, but it must not panic, ask for the past or make the sender keep more than its limits.
+    /// With the right conversation a mutated datagram can say anything: it may ruin the connection,
+    /// as it would the C code's, but it must not panic, ask for the past or make the sender keep
+    /// more than its limits.
     #[test]
     fn mutated_datagrams_do_not_panic(
         mutations in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_usize), 1..200),

@@ -1,5 +1,6 @@
-//! The sender that sleeps as long as it can against one that updates at every poll: in random scenarios with losses,
-//! outages, silences and closed windows, both must do the same things at the same times.
+//! The sender that sleeps as long as it can against one that updates at every poll: in random
+//! scenarios with losses, outages, silences and closed windows, both must do the same things at the
+//! same times.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -93,8 +94,8 @@ impl Protocol for Polled {
     }
 }
 
-/// What the sides do is drawn beforehand, and what the network does from the datagrams' order, so that both kinds of
-/// sides meet the same as long as they behave the same.
+/// What the sides do is drawn beforehand, and what the network does from the datagrams' order, so
+/// that both kinds of sides meet the same as long as they behave the same.
 #[derive(Debug, Clone)]
 struct Scenario {
     start: Instant,

@@ -1,4 +1,5 @@
-//! `quic` and `mpquic`. What is not written is as in [`QuicSettings::new`]; `mpquic` is redundant, with Cubic.
+//! `quic` and `mpquic`. What is not written is as in [`QuicSettings::new`]; `mpquic` is redundant,
+//! with Cubic.
 
 use std::time::Duration;
 
