@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use impairlab::recording::{Figure, Summary};
+use impairlab::statistics::Latency;
+
 use super::lab::{latencies_ms, longest_gap_ms, messages, plan, quantile, simulate};
 
 /// How many standard deviations a count of independent events may be off: one wrong alarm in
@@ -132,6 +135,51 @@ fn redundant_senders_have_no_gap_in_the_outage_and_single_paths_have_all_of_it()
             recording.sender,
             recording.repetition
         );
+    }
+}
+
+#[test]
+fn an_echo_takes_the_way_up_and_the_way_down() {
+    let plan = plan(
+        "paths: { p: { up: { delay: 40ms }, down: { delay: 25ms } } }
+workload: { echo: { rate: 50/s, size: 600B, response-size: 200B, duration: 5s, deadline: 250ms } }
+senders: { udp: { udp: {} } }",
+    );
+    let recordings = simulate(&plan);
+    assert!(latencies_ms(&recordings[0]).iter().all(|latency| *latency == 65.0));
+    let wire = recordings[0].wire[0];
+    assert_eq!((wire.up.offered.bytes, wire.down.offered.bytes), (250 * 628, 250 * 228));
+}
+
+/// Of the same trial, each message and the histogram: three significant digits.
+#[test]
+fn a_histogram_tells_the_same_as_each_message() {
+    let of_trial = |keep: &str| {
+        let plan = plan(&format!(
+            "paths: {{ a: {{ delay: 40ms, jitter: 10ms, loss: 3% }}, b: {{ delay: 25ms, loss: 1% }} }}
+timeline: [{{ at: 20s, path: a, outage: 5s }}]
+workload: {{ control: {{ rate: 50/s, size: 600B, duration: 60s, deadline: 250ms, keep: {keep} }} }}
+senders:
+  udp: {{ udp: {{ path: a }} }}
+  kcp: {{ kcp: {{ path: a }} }}
+  mpquic: {{ mpquic: {{ paths: [a, b] }} }}"
+        ));
+        let recordings = simulate(&plan);
+        recordings
+            .iter()
+            .map(|recording| Summary::of(&[recording]).expect("one"))
+            .collect::<Vec<_>>()
+    };
+    for (each, histogram) in of_trial("messages").iter().zip(of_trial("histogram")) {
+        let counts = |summary: &Summary| (summary.messages, summary.delivered, summary.late);
+        assert_eq!(counts(each), counts(&histogram), "{}", each.sender);
+        assert_eq!(each.longest_gap.gap, histogram.longest_gap.gap, "{}", each.sender);
+        assert_eq!(each.amplification, histogram.amplification, "{}", each.sender);
+        for (one, other) in each.quantiles.iter().zip(histogram.quantiles) {
+            let ms = |figure: &Figure| figure.value.map(Latency::as_ms_or_infinity).expect("one");
+            let (one, other) = (ms(one), ms(&other));
+            assert!(one == other || (one / other - 1.0).abs() < 0.001, "{one} or {other}");
+        }
     }
 }
 
