@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use impairlab::cli::Cli;
 use impairlab::commands::{dispatch, error_colour, may_make_namespaces};
+use impairlab::progress::warn;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -16,7 +17,7 @@ fn main() -> ExitCode {
         Ok(ending) => ending.exit_code(),
         Err(error) => {
             if !error.is_broken_pipe() {
-                eprintln!("{}", error.render(error_colour()));
+                warn(&error.render(error_colour()));
             }
             error.exit_code()
         }

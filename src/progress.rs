@@ -2,7 +2,7 @@
 //! function of the engines' events; goes to standard error, so that standard output holds results
 //! only.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -56,7 +56,7 @@ impl Display {
     pub fn say(&self, line: &str) {
         match self.mode {
             Mode::Bars => drop(self.bars.println(line)),
-            Mode::Lines => eprintln!("{line}"),
+            Mode::Lines => warn(line),
             Mode::Silent => {}
         }
     }
@@ -136,9 +136,15 @@ impl TrialDisplay {
 
     fn line(&self, text: &str) {
         if self.mode == Mode::Lines {
-            eprintln!("{}: {text}", self.label);
+            warn(&format!("{}: {text}", self.label));
         }
     }
+}
+
+/// A line on standard error. Where that is gone there is nobody to tell, and no reason to lose a
+/// measurement.
+pub fn warn(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn bar_style() -> ProgressStyle {

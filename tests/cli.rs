@@ -145,6 +145,15 @@ fn ctrl_c_keeps_and_marks_what_was_measured() {
 }
 
 #[test]
+fn a_standard_error_that_takes_nothing_costs_no_measurement() {
+    let place = Place::with(SHORT);
+    let script = format!("{PROGRAM} run --engine sim scenario.yaml 2>/dev/full");
+    let output = place.command("sh", &["-c", &script]).output().unwrap();
+    assert_eq!(code(&output), 0);
+    assert!(place.results("results").join("summary.json").exists());
+}
+
+#[test]
 fn every_wrong_scenario_ends_with_code_2_and_its_place() {
     let cases = [
         ("unknown key", SHORT.replace("delay: 40ms", "dealy: 40ms"), "`dealy`"),

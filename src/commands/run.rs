@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use super::{CommandError, Ending, engine_choice, selection, trials};
 use crate::cli::RunArgs;
 use crate::engine::{Engine, environment};
-use crate::progress::Display;
+use crate::progress::{Display, warn};
 use crate::recording::Recording;
 use crate::report::{Report, Results, json, terminal};
 use crate::scenario::plan::Plan;
@@ -32,7 +32,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
         &display,
         |recording: &Recording| results.write_recording(recording),
     ))?;
-    outcome.errors.iter().for_each(|error| eprintln!("error: {error}"));
+    outcome.errors.iter().for_each(|error| warn(&format!("error: {error}")));
     if outcome.recordings.is_empty() {
         return if outcome.interrupted {
             Ok(Ending::Interrupted)

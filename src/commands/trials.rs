@@ -38,8 +38,7 @@ pub async fn run_all<E>(
     display: &Arc<Display>,
     mut done: impl FnMut(&Recording) -> Result<(), E>,
 ) -> Result<Outcome, E> {
-    let trials_run = Arc::new(AtomicBool::new(true));
-    let stop = stop_on_signals(&trials_run);
+    let stop = stop_on_signals();
     let places = Arc::new(Semaphore::new(jobs));
     let mut running = JoinSet::new();
     for (order, trial) in trials(plan).into_iter().enumerate() {
@@ -60,7 +59,6 @@ pub async fn run_all<E>(
         stop.store(true, Ordering::Relaxed);
         while running.join_next().await.is_some() {}
     }
-    trials_run.store(false, Ordering::Relaxed);
     outcome
 }
 
@@ -120,15 +118,15 @@ fn run_one(
     Some(result)
 }
 
-/// The first signal asks the trials to stop; a second one, or one that comes when no trial runs any
-/// more, ends the program at once.
-fn stop_on_signals(running: &Arc<AtomicBool>) -> Stop {
-    let (stop, running) = (Stop::default(), running.clone());
+/// The first signal asks the trials to stop, and lets what they measured be written; a second one
+/// ends the program at once.
+fn stop_on_signals() -> Stop {
+    let stop = Stop::default();
     let asked = stop.clone();
     tokio::spawn(async move {
         loop {
             any_signal().await;
-            if asked.swap(true, Ordering::Relaxed) || !running.load(Ordering::Relaxed) {
+            if asked.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(EXIT_INTERRUPTED));
             }
         }
@@ -136,7 +134,7 @@ fn stop_on_signals(running: &Arc<AtomicBool>) -> Stop {
     stop
 }
 
-/// Ctrl-C, a request to end, or the terminal going away.
+/// Ctrl-C, a request to end, or the terminal going away (unless `nohup` says not to mind).
 async fn any_signal() {
     let signal = |kind| async move {
         match tokio::signal::unix::signal(kind) {
@@ -147,6 +145,15 @@ async fn any_signal() {
     tokio::select! {
         () = signal(SignalKind::interrupt()) => {}
         () = signal(SignalKind::terminate()) => {}
-        () = signal(SignalKind::hangup()) => {}
+        () = signal(SignalKind::hangup()), if !hangup_ignored() => {}
     }
+}
+
+/// Read before a handler of our own takes the place of what was inherited.
+fn hangup_ignored() -> bool {
+    const HANGUP: u64 = 1;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|ignored| ignored & HANGUP != 0)
 }

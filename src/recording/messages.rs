@@ -62,8 +62,9 @@ impl Messages {
         let (from, until) = (nanos(from), nanos(until));
         match self {
             Self::Each(messages) => {
-                let within = |message: &&Message| (from..until).contains(&message.scheduled);
-                Self::Each(messages.iter().filter(within).copied().collect())
+                let place = |time| messages.partition_point(|message| message.scheduled < time);
+                let (first, end) = (place(from), place(until));
+                Self::Each(messages[first..end.max(first)].to_vec())
             }
             Self::Histogram(histogram) => {
                 let within = |window: &&Window| from <= window.from && window.until <= until;

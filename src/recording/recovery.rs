@@ -15,6 +15,7 @@
 //! at each of them. Its P99 is the highest of its slices', before and after alike. The recovery
 //! time has the resolution of one message (or a hundredth of a window), or of one slice.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use crate::statistics::{Latency, Quantile};
@@ -51,24 +52,46 @@ impl Recovery {
     }
 }
 
-/// `rate` is the workload's, in messages per second.
-pub fn recovery(messages: &Messages, outage: &Outage, rate: f64) -> Recovery {
-    let length = nanos(WINDOW.max(Duration::from_secs_f64(FEWEST_MESSAGES / rate)));
-    let (from, until) = (nanos(outage.from), nanos(outage.until));
-    match messages {
-        Messages::Each(messages) => {
-            let windows = Sliding::new(messages, length);
-            let held_up = windows.first_held_up(from);
-            let reach = length.saturating_mul(WINDOWS_BEFORE);
-            let before = windows.within(held_up.saturating_sub(reach), held_up);
-            judge(before, windows.within(until, u64::MAX), until)
-        }
-        Messages::Histogram(histogram) => {
-            let windows = Merged { slices: &histogram.windows, length };
-            let held_up = windows.first_held_up(from);
-            let reach = windows.reach().saturating_mul(WINDOWS_BEFORE);
-            let before = windows.within(held_up.saturating_sub(reach), held_up);
-            judge(before, windows.within(until, u64::MAX), until)
+/// The windows of one trial, from which its recovery from any outage can be told.
+pub struct Windows<'a> {
+    kind: Kind<'a>,
+    length: u64,
+}
+
+enum Kind<'a> {
+    Each(Sliding<'a>),
+    Histogram(Merged<'a>),
+}
+
+impl<'a> Windows<'a> {
+    /// `rate` is the workload's, in messages per second.
+    pub fn of(messages: &'a Messages, rate: f64) -> Self {
+        let length = nanos(WINDOW.max(Duration::from_secs_f64(FEWEST_MESSAGES / rate)));
+        let kind = match messages {
+            Messages::Each(messages) => Kind::Each(Sliding::new(messages, length)),
+            Messages::Histogram(histogram) => {
+                Kind::Histogram(Merged { slices: &histogram.windows, length })
+            }
+        };
+        Self { kind, length }
+    }
+
+    pub fn recovery(&self, outage: &Outage) -> Recovery {
+        let (from, until) = (nanos(outage.from), nanos(outage.until));
+        let begin_of = |held_up: u64, length: u64| {
+            held_up.saturating_sub(length.saturating_mul(WINDOWS_BEFORE))
+        };
+        match &self.kind {
+            Kind::Each(windows) => {
+                let held_up = windows.first_held_up(from);
+                let before = windows.within(begin_of(held_up, self.length), held_up);
+                judge(before, windows.within(until, u64::MAX), until)
+            }
+            Kind::Histogram(windows) => {
+                let held_up = windows.first_held_up(from);
+                let before = windows.within(begin_of(held_up, windows.reach()), held_up);
+                judge(before, windows.within(until, u64::MAX), until)
+            }
         }
     }
 }
@@ -99,6 +122,8 @@ struct Sliding<'a> {
     length: u64,
     /// Messages from the begin of one window to that of the next.
     step: usize,
+    /// Of all windows, made when the first outage asks for them.
+    levels: OnceCell<Vec<Level>>,
 }
 
 /// More windows would take time and tell nothing: they share all but a hundredth of their messages.
@@ -108,7 +133,12 @@ impl<'a> Sliding<'a> {
     fn new(messages: &'a [Message], length: u64) -> Self {
         let begin = messages.first().map_or(0, |message| message.scheduled);
         let in_one = messages.partition_point(|m| m.scheduled < begin.saturating_add(length));
-        Self { messages, length, step: in_one.div_ceil(WINDOWS_PER_LENGTH).max(1) }
+        Self {
+            messages,
+            length,
+            step: in_one.div_ceil(WINDOWS_PER_LENGTH).max(1),
+            levels: OnceCell::new(),
+        }
     }
 
     /// When the first message was due that was still under way when the outage began.
@@ -120,16 +150,23 @@ impl<'a> Sliding<'a> {
 
     /// The windows that lie wholly between two times; the last of all ends with the last message.
     fn within(&self, from: u64, until: u64) -> impl Iterator<Item = Level> {
-        let first = self.place(from);
-        let last = self.messages.last().map_or(0, |message| message.scheduled);
+        let levels = self.levels.get_or_init(|| self.all_levels());
+        let first = levels.partition_point(|(begin, _)| *begin < from);
+        let length = self.length;
+        let inside = move |(begin, _): &Level| begin.saturating_add(length) <= until;
+        levels[first..].iter().copied().take_while(inside)
+    }
+
+    fn all_levels(&self) -> Vec<Level> {
         // The messages of a window are due before its end, so one interval of them reaches past the
         // last.
-        let until = until.min(last.saturating_add(self.interval()));
-        let begins =
-            self.messages[first..].iter().step_by(self.step).map(|message| message.scheduled);
+        let last = self.messages.last().map_or(0, |message| message.scheduled);
+        let end = last.saturating_add(self.interval());
+        let begins = self.messages.iter().step_by(self.step).map(|message| message.scheduled);
         begins
-            .take_while(move |begin| begin.saturating_add(self.length) <= until)
+            .take_while(|begin| begin.saturating_add(self.length) <= end)
             .map(|begin| (begin, self.p99(begin)))
+            .collect()
     }
 
     fn p99(&self, begin: u64) -> Latency {

@@ -11,7 +11,7 @@ use crate::statistics::{
 use crate::timeline::Outage;
 
 use super::gap::longest_gap;
-use super::recovery::recovery;
+use super::recovery::Windows;
 use super::wire::Traffic;
 use super::{Amplification, Gap, HandshakeCost, Messages, Recording, Recovery};
 
@@ -104,9 +104,11 @@ impl Summary {
         let independent = trials.iter().all(|trial| has_independent_messages(trial));
         let (messages, delivered): (u64, u64) =
             (sum(&|trial| trial.messages.scheduled()), sum(&|trial| trial.messages.delivered()));
-        let outages = trials
-            .iter()
-            .flat_map(|trial| outages_met(trial).map(|outage| outage_figures(trial, outage)));
+        let outages = trials.iter().flat_map(|trial| {
+            let windows = Windows::of(&trial.messages, trial.workload.periodic().rate);
+            let figures = move |outage| outage_figures(trial, outage, &windows);
+            outages_met(trial).map(figures)
+        });
         let retransmissions = trials.iter().map(|trial| trial.statistics.retransmissions);
         Some(Self {
             sender: first.sender.clone(),
@@ -238,7 +240,7 @@ fn outages_met(trial: &Recording) -> impl Iterator<Item = &Outage> {
     trial.outages.iter().filter(met)
 }
 
-fn outage_figures(trial: &Recording, outage: &Outage) -> OutageFigures {
+fn outage_figures(trial: &Recording, outage: &Outage, windows: &Windows) -> OutageFigures {
     let periodic = trial.workload.periodic();
     let during = trial.messages.scheduled_within(outage.from, outage.until);
     let kept = matches!(trial.messages, Messages::Each(_));
@@ -253,7 +255,7 @@ fn outage_figures(trial: &Recording, outage: &Outage) -> OutageFigures {
         p50: latencies.quantile(Quantile::P50).filter(|_| kept),
         p99: latencies.quantile(Quantile::P99).filter(|_| kept),
         worst: latencies.worst_delivered(),
-        recovery: recovery(&trial.messages, outage, periodic.rate),
+        recovery: windows.recovery(outage),
     }
 }
 

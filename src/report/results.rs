@@ -26,7 +26,7 @@ use super::{Report, csv, json, summarise};
 use crate::recording::file::{WriteError, remedy, write_atomically, write_atomically_with};
 use crate::recording::format::{self, ReadError};
 use crate::recording::{Environment, Recording};
-use crate::scenario::plan::Plan;
+use crate::scenario::plan::{Plan, SenderPlan};
 
 const SCENARIO: &str = "scenario.yaml";
 const PLAN: &str = "plan.json";
@@ -68,8 +68,12 @@ pub enum ResultsError {
         path.display()
     )]
     Misplaced { path: PathBuf, sender: String, repetition: u32 },
+    #[error("{}: a recording of another workload, timeline, seed or paths than the plan's", path.display())]
+    OtherPlan { path: PathBuf },
     #[error("{}: the recordings are of several engines", path.display())]
     SeveralEngines { path: PathBuf },
+    #[error("{}: damaged or edited: it has control characters", path.display())]
+    EditedPlan { path: PathBuf },
     #[error("{}: there is no recording", path.display())]
     NoRecordings { path: PathBuf },
     #[error("{}: more than {MAX_RECORDINGS} recordings", path.display())]
@@ -172,7 +176,10 @@ impl Results {
     pub fn read(&self) -> Result<(Plan, Vec<Recording>), ResultsError> {
         let path = self.folder.join(PLAN);
         let plan: Plan = serde_json::from_slice(&format::read_limited(&path)?)
-            .map_err(|source| ResultsError::Plan { path, source })?;
+            .map_err(|source| ResultsError::Plan { path: path.clone(), source })?;
+        if prints_control_characters(&plan) {
+            return Err(ResultsError::EditedPlan { path });
+        }
         let recordings = self.recording_paths()?.into_iter().map(|path| {
             let recording = format::read(&path)?;
             belongs(&plan, &recording, path)?;
@@ -210,6 +217,15 @@ impl Results {
     }
 }
 
+/// No scenario has any; on a terminal they are commands.
+fn prints_control_characters(plan: &Plan) -> bool {
+    let senders = plan.senders.iter().map(|sender| &sender.name);
+    let paths = plan.paths.iter().map(|path| &path.name);
+    let claims = plan.claims.iter().flat_map(|claim| [&claim.source, &claim.sender]);
+    let mut texts = [&plan.name, &plan.about].into_iter().chain(senders).chain(paths).chain(claims);
+    texts.any(|text| text.contains(char::is_control))
+}
+
 /// Whether a recording is one of this plan's, under its own name, so that none is counted twice or
 /// left out.
 fn belongs(plan: &Plan, recording: &Recording, path: PathBuf) -> Result<(), ResultsError> {
@@ -217,7 +233,17 @@ fn belongs(plan: &Plan, recording: &Recording, path: PathBuf) -> Result<(), Resu
         let (found, expected) = (recording.scenario.clone(), plan.name.clone());
         return Err(ResultsError::OtherScenario { path, found, expected });
     }
-    let planned = plan.senders.iter().any(|sender| sender.name == recording.sender);
+    let same = recording.workload == plan.workload
+        && recording.outages == plan.timeline.outages
+        && recording.seed == plan.seed
+        && recording.path_names.iter().eq(plan.paths.iter().map(|path| &path.name));
+    if !same {
+        return Err(ResultsError::OtherPlan { path });
+    }
+    let planned = |sender: &SenderPlan| {
+        sender.name == recording.sender && sender.protocol == recording.protocol
+    };
+    let planned = plan.senders.iter().any(planned);
     let named = path.file_name().is_some_and(|name| name == recording_name(recording).as_str());
     if planned && named && recording.repetition < plan.repeat {
         return Ok(());

@@ -81,6 +81,11 @@ pub enum Remark {
         repetition: u32,
         messages: u64,
     },
+    Refused {
+        sender: String,
+        repetition: u32,
+        messages: u64,
+    },
 }
 
 /// Recordings of senders that the plan does not name are left out, and their order does not matter.
@@ -182,7 +187,10 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
         repetition,
         messages,
     });
-    status.into_iter().chain(spoilt).chain(under_way).collect()
+    let refused = Some(recording.messages.refused()).filter(|refused| *refused > 0);
+    let refused =
+        refused.map(|messages| Remark::Refused { sender: sender.clone(), repetition, messages });
+    status.into_iter().chain(spoilt).chain(refused).chain(under_way).collect()
 }
 
 /// Accepted by a reliable sender and not delivered, though nothing stopped it.
@@ -216,6 +224,13 @@ impl fmt::Display for Remark {
             Self::Spoilt { sender, repetition, reason } => {
                 write!(f, "{sender}, run {}: spoilt by the host: {reason}", repetition + 1)
             }
+            Self::Refused { sender, repetition, messages } => write!(
+                f,
+                "{sender}, run {}: {} messages could not even be sent (the sender was full or too \
+                 slow); they count as lost, and not in the amplification",
+                repetition + 1,
+                figures::count(*messages)
+            ),
             Self::UnderWay { sender, repetition, messages } => write!(
                 f,
                 "{sender}, run {}: reliable, but {} of its messages had not arrived when the trial \

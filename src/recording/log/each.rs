@@ -38,17 +38,22 @@ impl EachLog {
     /// Messages that fell due while the trial was being stopped, and were never handed over, count
     /// as refused.
     pub(super) fn finish(mut self, until: Duration) -> Vec<Message> {
+        self.refuse_unsent(until);
+        self.messages
+    }
+
+    fn refuse_unsent(&mut self, until: Duration) {
         let mut id = self.messages.len() as u64;
         while id < self.periodic.count() && self.periodic.due(id) < until {
             self.push(id, None);
             id += 1;
         }
-        self.messages
     }
 
     pub(super) fn finish_interrupted(mut self, at: Duration) -> Vec<Message> {
-        let settled = nanos(at.saturating_sub(self.periodic.deadline));
-        self.messages.retain(|message| message.scheduled < settled);
+        let settled = at.saturating_sub(self.periodic.deadline);
+        self.refuse_unsent(settled);
+        self.messages.retain(|message| message.scheduled < nanos(settled));
         self.messages
     }
 

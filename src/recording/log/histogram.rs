@@ -75,11 +75,7 @@ impl HistogramLog {
     }
 
     pub(super) fn finish(mut self, until: Duration) -> MessageHistogram {
-        let unsent = (self.outstanding.end()..self.periodic.count())
-            .take_while(|id| self.periodic.due(*id) < until);
-        for id in unsent.collect::<Vec<_>>() {
-            self.refused(id);
-        }
+        self.refuse_unsent(until);
         self.extend_gap(nanos(until.min(self.periodic.duration)));
         self.conclude()
     }
@@ -88,6 +84,7 @@ impl HistogramLog {
     /// worth of messages counts that a log of each message would leave out.
     pub(super) fn finish_interrupted(mut self, at: Duration) -> MessageHistogram {
         let settled = at.saturating_sub(self.periodic.deadline);
+        self.refuse_unsent(settled);
         while let Some(delivered) = self.outstanding.pop_back() {
             let id = self.outstanding.end();
             if self.periodic.due(id) < settled {
@@ -97,6 +94,14 @@ impl HistogramLog {
         }
         self.extend_gap(nanos(at.min(self.periodic.duration)));
         self.conclude()
+    }
+
+    fn refuse_unsent(&mut self, until: Duration) {
+        while self.outstanding.end() < self.periodic.count()
+            && self.periodic.due(self.outstanding.end()) < until
+        {
+            self.refused(self.outstanding.end());
+        }
     }
 
     fn conclude(self) -> MessageHistogram {

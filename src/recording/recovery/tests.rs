@@ -21,6 +21,10 @@ fn messages(latency_ms: impl Fn(f64) -> Option<f64>) -> Vec<Message> {
         .collect()
 }
 
+fn recovery(messages: &Messages, outage: &Outage, rate: f64) -> Recovery {
+    Windows::of(messages, rate).recovery(outage)
+}
+
 fn recovered(latency_ms: impl Fn(f64) -> Option<f64>) -> Recovery {
     recovery(&Messages::Each(messages(latency_ms)), &OUTAGE, 50.0)
 }
