@@ -13,6 +13,7 @@ Exit codes:
     4  the results could not be written
     5  the host spoilt a result (run --strict, agree)
     6  the engines disagree (agree)
+    7  too few runs to say whether the engines agree (agree)
   130  stopped by Ctrl-C; what was measured until then is kept and marked";
 
 /// One scenario, several transports, honest latency: runs senders through impaired networks side by

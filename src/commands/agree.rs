@@ -31,7 +31,8 @@ pub fn run(what: &What, out: &mut dyn Write) -> Result<Ending, CommandError> {
     write!(out, "{text}").map_err(CommandError::Output)?;
     Ok(match (agreement.verdict(), agreement.spoilt()) {
         (Agrees::Yes | Agrees::WithinNoise, _) => Ending::Done,
-        (Agrees::No, Some(_)) => Ending::Spoilt,
+        (Agrees::No | Agrees::TooFewRuns, Some(_)) => Ending::Spoilt,
+        (Agrees::TooFewRuns, None) => Ending::Undecided,
         (Agrees::No, None) => Ending::Disagreement,
     })
 }

@@ -23,6 +23,8 @@ pub enum Ending {
     Incomplete,
     /// The host spoilt a result: with `run --strict`, or where `agree` cannot tell because of it.
     Spoilt,
+    /// Too few runs to say whether two engines agree.
+    Undecided,
     /// Two engines disagree.
     Disagreement,
     /// A scenario that `check` read is wrong.
@@ -68,6 +70,7 @@ impl Ending {
             Ending::WrongScenario => 2,
             Ending::Spoilt => 5,
             Ending::Disagreement => 6,
+            Ending::Undecided => 7,
             Ending::Interrupted => EXIT_INTERRUPTED,
         })
     }
