@@ -44,8 +44,7 @@ impl Add<Duration> for Instant {
 
     /// Saturates at [`Instant::FAR_FUTURE`]: a timer that far away never fires.
     fn add(self, duration: Duration) -> Instant {
-        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        Instant(self.0.saturating_add(nanos))
+        Instant(self.0.saturating_add(nanos(duration)))
     }
 }
 
@@ -54,9 +53,13 @@ impl Sub<Duration> for Instant {
 
     /// Saturates at [`Instant::ZERO`].
     fn sub(self, duration: Duration) -> Instant {
-        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        Instant(self.0.saturating_sub(nanos))
+        Instant(self.0.saturating_sub(nanos(duration)))
     }
+}
+
+/// Whole nanoseconds of a duration, the most there are if it is longer than 584 years.
+pub fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A path by its place in the plan (`plan.paths[id.index()]`).

@@ -1,6 +1,7 @@
 //! The longest time in which nothing was delivered.
 
 use super::{Gap, Messages, Recording};
+use crate::units::nanos;
 
 /// Open loop: something was due all the time, so the time before the first delivery and after the
 /// last one counts, from the start of the workload to its end (or to where it was interrupted).
@@ -28,10 +29,6 @@ fn longest_between(mut delivered: Vec<u64>, end: u64) -> Gap {
         from = until;
     }
     longest
-}
-
-fn nanos(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

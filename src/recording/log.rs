@@ -10,6 +10,7 @@ use std::time::Duration;
 use self::each::EachLog;
 use self::histogram::HistogramLog;
 use super::Messages;
+use crate::units::nanos;
 use crate::workload::{Keep, Workload};
 
 #[derive(Debug)]
@@ -115,10 +116,6 @@ impl MessageLog {
             Kept::Histogram(log) => Messages::Histogram(log.finish_interrupted(at)),
         }
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

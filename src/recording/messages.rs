@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Message, MessageHistogram, Messages, Recording, Status, Window};
 use crate::statistics::{Distribution, Latency};
+use crate::units::nanos;
 
 impl Recording {
     /// How much of the workload was measured.
@@ -58,7 +59,6 @@ impl Messages {
     /// Those scheduled in a stretch of time. Of a histogram: its slices that lie wholly within,
     /// each with its worst latency and its counts, and nothing else.
     pub fn scheduled_within(&self, from: Duration, until: Duration) -> Messages {
-        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let (from, until) = (nanos(from), nanos(until));
         match self {
             Self::Each(messages) => {

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use crate::statistics::{Latency, Quantile};
 use crate::timeline::Outage;
+use crate::units::nanos;
 
 use super::{Message, Messages, Window};
 
@@ -241,10 +242,6 @@ impl Merged<'_> {
         let lost_too_many = delivered < Quantile::P99.rank(scheduled);
         (scheduled > 0).then(|| (begin, if lost_too_many { Latency::LOST } else { worst() }))
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use impairlab::protocol::kcp::Kcp;
 use impairlab::protocol::settings::KcpSettings;
 use impairlab::protocol::{Datagram, Output, Protocol, Sent};
+use impairlab::splitmix::SplitMix64;
 use impairlab::units::{Instant, PathId};
 
 /// What an IPv4 and a UDP header add to a datagram; bytes.
@@ -67,15 +68,12 @@ impl Outcome {
     }
 }
 
-/// A small generator (splitmix64), so that a run is the same everywhere.
-struct Random(u64);
+/// Seeded, so that a run is the same everywhere.
+struct Random(SplitMix64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next()
     }
 
     fn chance(&mut self, probability: f64) -> bool {
@@ -104,7 +102,7 @@ struct Run<'a> {
 pub fn run(setup: &Setup, seed: u64) -> Outcome {
     let mut run = Run {
         setup,
-        random: Random(seed),
+        random: Random(SplitMix64::new(seed)),
         sides: [Kcp::new(&setup.settings, seed), Kcp::new(&setup.settings, seed)],
         wakes: [Instant::ZERO; 2],
         travelling: BTreeMap::new(),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use impairlab::protocol::kcp::{Behaviour, Command, Engine, EngineSettings, Header, Segment};
+use impairlab::splitmix::SplitMix64;
 
 use crate::peer::Peer;
 use crate::scenario::{CONV, Scenario};
@@ -42,15 +43,12 @@ impl Seen {
     }
 }
 
-/// A small generator (splitmix64), so that a scenario is the same everywhere.
-struct Random(u64);
+/// Seeded, so that a scenario is the same everywhere.
+struct Random(SplitMix64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next()
     }
 
     fn below(&mut self, end: u32) -> u32 {
@@ -108,7 +106,7 @@ pub fn run<P: Peer>(
         Pair { ours: Engine::new(CONV, settings.clone(), behaviour), oracle }
     };
     let sides = [pair(), pair()];
-    let random = Random(scenario.seed);
+    let random = Random(SplitMix64::new(scenario.seed));
     let mut trial = Trial { scenario, random, sides, travelling: BTreeMap::new(), sent: 0, seen };
     for elapsed_ms in 0..scenario.traffic.length_ms {
         trial.step(elapsed_ms).map_err(|difference| format!("at {elapsed_ms} ms: {difference}"))?;

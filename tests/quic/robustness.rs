@@ -7,6 +7,7 @@ use crate::senders::{FIXED, mpquic_sender, quic_sender};
 use crate::virtual_lab::{Dice, Lab, Path};
 use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, QuicCongestion, QuicMode};
 use impairlab::protocol::{Datagram, Protocol, Role, Sent, State};
+use impairlab::splitmix::SplitMix64;
 use impairlab::units::PathId;
 use impairlab::workload::{message_id, write_message};
 
@@ -28,7 +29,7 @@ fn spoilt(dice: &mut Dice, captured: &[(usize, Datagram)]) -> (usize, Datagram) 
 
 fn bombard(seed: u64, spoil_handshake: bool, build: impl Fn(Role) -> Box<dyn Protocol>) {
     let mut lab = Lab::new(&PATHS, seed, build);
-    let mut dice = Dice(seed);
+    let mut dice = Dice(SplitMix64::new(seed));
     lab.captured = Some(Vec::new());
     if spoil_handshake {
         spoil_while_connecting(&mut lab, &mut dice);
@@ -105,7 +106,7 @@ fn mpquic_outlives_what_is_thrown_at_it() {
 
 #[test]
 fn an_empty_or_foreign_datagram_before_the_first_one_is_harmless() {
-    let mut dice = Dice(5);
+    let mut dice = Dice(SplitMix64::new(5));
     for build in [true, false] {
         let quic = quic_sender(FIXED, QuicMode::Stream, 1);
         let mpquic = mpquic_sender(MpquicScheduler::Redundant, MpquicCongestion::Cubic, 1);

@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use impairlab::protocol::{Datagram, Output, Protocol, Role, Sent, State};
+use impairlab::splitmix::SplitMix64;
 use impairlab::units::Instant;
 use impairlab::workload::{message_id, write_message};
 
@@ -106,7 +107,7 @@ impl Lab {
             free: Vec::new(),
             sequence: 0,
             wakes: [Instant::ZERO; 2],
-            dice: Dice(seed),
+            dice: Dice(SplitMix64::new(seed)),
             delivered: [Vec::new(), Vec::new()],
             start: None,
             bytes: [0; 2],
@@ -273,16 +274,12 @@ pub fn run(
     }
 }
 
-/// SplitMix64.
-pub struct Dice(pub u64);
+/// Seeded, so that a run is the same everywhere.
+pub struct Dice(pub SplitMix64);
 
 impl Dice {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     pub fn uniform(&mut self) -> f64 {
