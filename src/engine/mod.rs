@@ -20,6 +20,7 @@ mod error;
 mod fidelity;
 mod frame;
 mod lab;
+pub mod netem;
 mod outcome;
 mod packet_socket;
 mod real_clock;
