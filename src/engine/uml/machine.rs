@@ -47,8 +47,8 @@ pub struct Machine {
     _processor: Processor,
 }
 
-/// Where virtual time begins: the first second of 2024, in nanoseconds.
-const TIME_START: &str = "time-travel-start=1704067200000000000";
+/// When the guest is switched on, in nanoseconds: its job begins with the year 2024.
+const TIME_START: &str = "time-travel-start=1704066200000000000";
 /// The name of the kernel's own folder in the job's.
 const MONITOR: &str = "uml";
 /// Lines of its console that are shown.
