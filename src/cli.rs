@@ -188,4 +188,6 @@ pub enum EngineChoice {
     Sim,
     /// Real time, in network namespaces, impaired by a user-space relay
     Relay,
+    /// Virtual time, in a Linux kernel of its own (User-Mode Linux), impaired by its netem
+    Uml,
 }

@@ -13,7 +13,7 @@ use crate::scenario::Colour;
 /// started.
 pub fn may_make_namespaces(cli: &Cli) -> bool {
     match &cli.command {
-        Command::Run(args) => args.engine != EngineChoice::Sim,
+        Command::Run(args) => !matches!(args.engine, EngineChoice::Sim | EngineChoice::Uml),
         Command::Agree(_) | Command::Doctor { .. } => true,
         Command::Check { .. }
         | Command::Show { .. }

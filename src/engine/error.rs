@@ -5,6 +5,7 @@ use std::io;
 use thiserror::Error;
 
 use super::LabError;
+use super::uml::UmlError;
 use crate::protocol::BuildError;
 
 #[derive(Debug, Error)]
@@ -23,6 +24,8 @@ pub enum EngineError {
     Lab(#[from] LabError),
     #[error("cannot start a thread of a trial: {0}")]
     Thread(io::Error),
+    #[error("sender {sender}: {source}")]
+    Uml { sender: String, source: UmlError },
     #[error("sender {sender} crashed")]
     Crashed { sender: String },
     #[error("the relay cannot read its sockets: {0}")]

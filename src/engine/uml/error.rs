@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::recording::format::ReadError;
+
 use super::standstill::Standstill;
 
 /// Why the kernel that was found cannot serve.
@@ -74,10 +76,12 @@ pub enum UmlError {
     TimeLimit { limit: Duration, standstill: Standstill, console: Console },
     #[error("the guest could not be set up: {message}")]
     Guest { message: String },
-    #[error("the guest's answer makes no sense: {0}")]
+    #[error("in the guest: {message}")]
+    Trial { message: String },
+    #[error("what the guest left makes no sense: {0}")]
     Answer(#[from] serde_json::Error),
-    #[error("stopped")]
-    Interrupted,
+    #[error("the recording that the guest left cannot be used: {0}")]
+    Recording(#[from] ReadError),
 }
 
 /// The last lines that the guest's kernel printed.

@@ -5,11 +5,11 @@
 mod error;
 mod files;
 mod program;
+mod trial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
-use std::time::Duration;
 
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::unistd::{getpid, sethostname, sync};
@@ -19,11 +19,6 @@ use super::job::{self, Answer, Job};
 
 /// Where the job's folder is inside, once the guest has its own files.
 const FOLDER: &str = "/run/impairlab";
-
-/// How long a guest has been up when its job begins. Some programs take a clock that is still near
-/// zero for one that was never read (ping then does not wait between packets), or look back further
-/// than it goes.
-const UPTIME: Duration = Duration::from_secs(1000);
 
 /// Whether this process is the init of a guest: the first process there is, started by the name
 /// that only a guest's kernel knows.
@@ -51,10 +46,10 @@ fn do_job() -> Result<Answer, GuestError> {
     // Only programs that ask for the name of the machine would miss it.
     let _ = sethostname("impairlab");
     netns::bring_up_loopback()?;
-    sleep(UPTIME);
+    sleep(job::UPTIME);
     match serde_json::from_slice(&text)? {
         Job::Program(program) => program::run(&program),
-        Job::Trial(_) => Ok(Answer::TrialFailed { message: "no engine runs in guests".to_owned() }),
+        Job::Trial(job) => trial::run(&job.trial()),
     }
 }
 

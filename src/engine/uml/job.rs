@@ -4,10 +4,18 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Trial;
 use crate::scenario::plan::Plan;
+
+/// How long a guest has been up when its job begins. Some programs take a clock that is still near
+/// zero for one that was never read (ping then does not wait between packets), or look back further
+/// than it goes.
+pub const UPTIME: Duration = Duration::from_secs(1000);
 
 /// What is to be done.
 pub const JOB: &str = "job.json";
@@ -52,6 +60,17 @@ pub struct TrialJob {
     pub plan: Plan,
     pub sender: usize,
     pub repetition: u32,
+}
+
+impl TrialJob {
+    pub fn new(trial: &Trial) -> Self {
+        let Trial { plan, sender, repetition } = trial;
+        Self { plan: plan.as_ref().clone(), sender: *sender, repetition: *repetition }
+    }
+
+    pub fn trial(self) -> Trial {
+        Trial { plan: Arc::new(self.plan), sender: self.sender, repetition: self.repetition }
+    }
 }
 
 /// What the guest tells at its end.

@@ -47,6 +47,16 @@ impl Kernel {
         Self::examine(path, |_| built_seeder())
     }
 
+    /// A line for the user if runs with this kernel cannot be repeated.
+    pub fn lacks_seeder(&self) -> Option<String> {
+        self.seeder.is_none().then(|| {
+            format!(
+                "Without {SEEDER} beside the kernel, what is random in the guest is different in \
+                 every run: `scripts/build-uml` makes it"
+            )
+        })
+    }
+
     fn examine(
         path: PathBuf,
         seeder: impl FnOnce(&Path) -> Option<PathBuf>,

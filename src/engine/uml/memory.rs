@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 /// Refuses a guest of `needed_mib` MiB that would not find as much in the file system of `place`
 /// and in the machine.
 pub fn check(needed_mib: u64, place: &Path) -> Result<(), UmlError> {
-    let in_machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
+    let in_machine = available_mib();
     let in_folder =
         statvfs(place).ok().map(|found| found.blocks_available() * found.fragment_size() / MIB);
     let places = [
@@ -26,6 +26,11 @@ pub fn check(needed_mib: u64, place: &Path) -> Result<(), UmlError> {
         }
     }
     Ok(())
+}
+
+/// What this machine could give at once.
+pub fn available_mib() -> Option<u64> {
+    available(&fs::read_to_string("/proc/meminfo").ok()?)
 }
 
 /// In MiB; older kernels do not say.
