@@ -23,8 +23,8 @@ pub(super) struct OneWay {
     /// When the workload starts, once that is agreed.
     start: Instant,
     handshake: WireCount,
-    /// Those still to come, the next one last.
-    changes: Vec<Change>,
+    /// Those still to come, the next one last, each with the seed of the link from then on.
+    changes: Vec<(Change, u64)>,
 }
 
 /// A frame that the link has let go.
@@ -41,14 +41,18 @@ impl OneWay {
             Direction::Up => &plan.paths[path.index()].up,
             Direction::Down => &plan.paths[path.index()].down,
         };
-        let changes = plan.timeline.changes.iter().rev();
         let mine = |change: &&Change| change.path == path && change.direction == direction;
+        let seed = |number| trial.link_seed(path, direction, number);
+        let numbered = plan.timeline.changes.iter().filter(mine).zip(1..);
+        let mut changes: Vec<_> =
+            numbered.map(|(change, number)| (change.clone(), seed(number))).collect();
+        changes.reverse();
         Self {
             clean: Link::new(&clean_profile(), 0),
-            live: Link::new(profile, trial.link_seed(path, direction)),
+            live: Link::new(profile, trial.link_seed(path, direction, 0)),
             start: Instant::FAR_FUTURE,
             handshake: WireCount::default(),
-            changes: changes.filter(mine).cloned().collect(),
+            changes,
         }
     }
 
@@ -82,8 +86,8 @@ impl OneWay {
     fn make_changes(&mut self, at: Instant) -> Option<Instant> {
         let mut last = None;
         while let Some(due) = self.next_change().filter(|due| *due <= at) {
-            if let Some(change) = self.changes.pop() {
-                self.live.set_profile(due, &change.profile);
+            if let Some((change, seed)) = self.changes.pop() {
+                self.live.set_profile(due, &change.profile, seed);
             }
             last = Some(due);
         }
@@ -91,7 +95,7 @@ impl OneWay {
     }
 
     fn next_change(&self) -> Option<Instant> {
-        self.changes.last().map(|change| self.start + change.at)
+        self.changes.last().map(|(change, _)| self.start + change.at)
     }
 
     pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
