@@ -1,5 +1,5 @@
-//! The root queue discipline of a link: set, changed in place, removed. Knows what netem and tbf
-//! are called, not what their options mean.
+//! The root queue discipline of a link, and one behind it: set, changed in place, removed. Knows
+//! what netem and tbf are called, not what their options mean.
 
 use std::io;
 
@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use thiserror::Error;
 
+use crate::dump::DumpError;
 use crate::namespace::{Namespace, NamespaceError};
 use crate::netlink::{Batch, NetlinkError};
 
@@ -54,6 +55,15 @@ pub enum QdiscError {
     /// The kernel refused it.
     #[error(transparent)]
     Netlink(NetlinkError),
+    /// What the link has could not be read.
+    #[error(transparent)]
+    Dump(#[from] DumpError),
+    /// Somebody else removed it.
+    #[error("the queue discipline just set on {link} is gone: something else changes this link")]
+    Vanished {
+        /// Where it was set.
+        link: String,
+    },
     /// The namespace could not be entered.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
@@ -67,21 +77,57 @@ impl Namespace {
     /// Sets the root queue discipline of a link. One of the same kind is changed in place, so that
     /// packets in it stay and there is no moment without it; one of another kind is replaced.
     pub fn set_root_qdisc(&self, link: &str, qdisc: &Encoded) -> Result<(), QdiscError> {
-        let kind = qdisc.kind;
-        let purpose = format!("set {kind} on {link}");
+        let purpose = format!("set {} on {link}", qdisc.kind);
         let result = self.request_root(link, purpose, NLM_F_CREATE | NLM_F_REPLACE, |mut root| {
-            root.attributes = vec![
-                TcAttribute::Kind(kind.to_owned()),
-                TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, qdisc.options.clone())),
-            ];
+            root.attributes = described(qdisc);
             RouteNetlinkMessage::NewQueueDiscipline(root)
         });
-        match result {
-            Err(QdiscError::Netlink(NetlinkError::Refused { errno: Errno::ENOENT, .. })) => {
-                Err(QdiscError::KernelLacks(format!("sch_{kind}")))
+        lacking(result, qdisc)
+    }
+
+    /// Sets the root queue discipline of a link, which has to be of a kind that can have a child
+    /// (netem), and the one that packets pass behind it. What is there already of the same kind is
+    /// changed in place, both with one send, so that packets stay in both; the root keeps its child
+    /// when it is changed alone.
+    ///
+    /// There is no way to take a child away that does not lose the packets in it: give it options
+    /// under which nothing waits.
+    pub fn set_root_and_child_qdisc(
+        &self,
+        link: &str,
+        root: &Encoded,
+        child: &Encoded,
+    ) -> Result<(), QdiscError> {
+        let parent = match self.root_handle(link, root)? {
+            Some(handle) => handle,
+            None => {
+                self.set_root_qdisc(link, root)?;
+                let set = self.root_handle(link, root)?;
+                set.ok_or_else(|| QdiscError::Vanished { link: link.to_owned() })?
             }
-            result => result,
-        }
+        };
+        let result = self.run(|| {
+            let mut batch = Batch::default();
+            let flags = NLM_F_CREATE | NLM_F_REPLACE;
+            let mut message = root_of(self.name(), link)?;
+            message.attributes = described(root);
+            let changed = RouteNetlinkMessage::NewQueueDiscipline(message.clone());
+            batch.push(format!("set {} on {link}", root.kind), flags, changed);
+            message.header.parent = TcHandle::from(parent | FIRST_CLASS);
+            message.attributes = described(child);
+            let behind = RouteNetlinkMessage::NewQueueDiscipline(message);
+            batch.push(format!("set {} behind {} on {link}", child.kind, root.kind), flags, behind);
+            batch.send_from_here(self.name()).map_err(QdiscError::Netlink)
+        })?;
+        lacking(result, child)
+    }
+
+    /// The handle of the root if it is of this kind.
+    fn root_handle(&self, link: &str, root: &Encoded) -> Result<Option<u32>, QdiscError> {
+        let index = self.run(|| root_of(self.name(), link))??.header.index.cast_unsigned();
+        let held = self.qdiscs()?;
+        let own = held.iter().find(|it| it.root && it.link == index && it.kind == root.kind);
+        Ok(own.map(|root| root.handle))
     }
 
     /// Removes the root queue discipline of a link; the kernel puts its default one back.
@@ -102,6 +148,25 @@ impl Namespace {
             batch.push(purpose, flags, request(root_of(self.name(), link)?));
             batch.send_from_here(self.name()).map_err(QdiscError::Netlink)
         })?
+    }
+}
+
+/// The only class of a netem, behind its handle.
+const FIRST_CLASS: u32 = 1;
+
+fn described(qdisc: &Encoded) -> Vec<TcAttribute> {
+    vec![
+        TcAttribute::Kind(qdisc.kind.to_owned()),
+        TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, qdisc.options.clone())),
+    ]
+}
+
+fn lacking(result: Result<(), QdiscError>, qdisc: &Encoded) -> Result<(), QdiscError> {
+    match result {
+        Err(QdiscError::Netlink(NetlinkError::Refused { errno: Errno::ENOENT, .. })) => {
+            Err(QdiscError::KernelLacks(format!("sch_{}", qdisc.kind)))
+        }
+        result => result,
     }
 }
 
