@@ -8,8 +8,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use super::error::{GuestError, step};
 use super::file;
-use crate::engine::netem::Netem;
 use crate::engine::Pace;
+use crate::engine::netem::Netem;
 use crate::engine::uml::job::{self, Answer};
 use crate::engine::{Engine, Event, Trial};
 use crate::recording::format::encode;
