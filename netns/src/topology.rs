@@ -12,9 +12,8 @@ use netlink_packet_route::link::LinkFlags;
 
 use crate::address::{Address, MacAddress};
 use crate::loopback::up;
-use crate::namespace::Namespace;
-use crate::netlink::{Batch, NetlinkError};
-use ready::wait_until_ready;
+use crate::namespace::{Namespace, NamespaceError};
+use crate::netlink::{Batch, Connection, NetlinkError};
 use requests::{add_address, add_neighbour, add_route, create_pair};
 
 mod ready;
@@ -152,29 +151,66 @@ impl Topology {
     /// After an error, what was made goes with its namespaces.
     pub fn build(self) -> Result<(), NetlinkError> {
         let Some([first, _]) = self.pairs.first() else { return Ok(()) };
+        let built = first.namespace.clone().run(|| self.build_from_here());
+        built.map_err(namespace_error)?
+    }
+
+    /// On a thread that may go from one namespace to the next.
+    fn build_from_here(self) -> Result<(), NetlinkError> {
         let mut pairs = Batch::default();
         for pair in &self.pairs {
             let purpose = format!("create veth pair {} - {}", pair[0].place(), pair[1].place());
             pairs.push(purpose, NLM_F_CREATE | NLM_F_EXCL, create_pair(pair, self.group));
         }
-        pairs.send(&first.namespace.clone())?;
-        self.furnish()
+        let mut places = self.into_places()?;
+        places[0].connection.ask(&pairs)?;
+        places.iter_mut().try_for_each(Place::furnish)?;
+        // Only now, for a link is up when both of its ends are.
+        places.iter_mut().try_for_each(Place::wait_until_ready)
     }
 
-    fn furnish(self) -> Result<(), NetlinkError> {
+    /// The namespace of the first end is the first.
+    fn into_places(self) -> Result<Vec<Place>, NetlinkError> {
+        let mut places: Vec<Place> = Vec::new();
         // By descriptor: two namespaces may well bear the same name.
-        let mut by_namespace = BTreeMap::<_, Vec<End>>::new();
+        let mut known = BTreeMap::<_, usize>::new();
         for end in self.pairs.into_iter().flatten() {
-            by_namespace.entry(end.namespace.as_fd().as_raw_fd()).or_default().push(end);
+            let descriptor = end.namespace.as_fd().as_raw_fd();
+            match known.get(&descriptor) {
+                Some(place) => places[*place].ends.push(end),
+                None => {
+                    known.insert(descriptor, places.len());
+                    places.push(Place::of(end)?);
+                }
+            }
         }
-        for ends in by_namespace.values() {
-            let mut batch = Batch::default();
-            ends.iter().for_each(|end| batch.append_end(end));
-            batch.send(&ends[0].namespace)?;
-        }
-        // Only now, for a link is up when both of its ends are.
-        by_namespace.values().try_for_each(|ends| wait_until_ready(&ends[0].namespace, ends))
+        Ok(places)
     }
+}
+
+/// The ends in one namespace, and how to talk to the kernel about them.
+struct Place {
+    connection: Connection,
+    ends: Vec<End>,
+}
+
+impl Place {
+    /// Moves the calling thread there.
+    fn of(end: End) -> Result<Self, NetlinkError> {
+        end.namespace.enter().map_err(namespace_error)?;
+        let connection = Connection::from_here(end.namespace.name())?;
+        Ok(Self { connection, ends: vec![end] })
+    }
+
+    fn furnish(&mut self) -> Result<(), NetlinkError> {
+        let mut batch = Batch::default();
+        self.ends.iter().for_each(|end| batch.append_end(end));
+        self.connection.ask(&batch).map(drop)
+    }
+}
+
+fn namespace_error(error: NamespaceError) -> NetlinkError {
+    NetlinkError::Namespace(Box::new(error))
 }
 
 impl Batch {

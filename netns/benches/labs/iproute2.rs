@@ -3,44 +3,43 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use crate::room;
-use crate::table::Times;
+use crate::table::{Times, Took};
 
 /// Two runs of `ip` for all labs, and one for each namespace, which `ip` can only enter at its
 /// start.
 pub fn batched(labs: usize) -> Times {
-    let start = Instant::now();
-    let named: Vec<String> = names(labs).map(|name| format!("netns add {name}")).collect();
-    batch(&[], &named);
-    batch(&[], &(0..labs).flat_map(links).collect::<Vec<_>>());
-    for name in names(labs) {
-        batch(&["-n", &name], &inside(&name));
-    }
-    let build = start.elapsed();
-    let start = Instant::now();
-    let removed: Vec<String> = names(labs).map(|name| format!("netns del {name}")).collect();
-    batch(&[], &removed);
-    room::wait_until_all_are_gone();
-    Times { build, gone: start.elapsed() }
+    let ((), build) = Took::to(|| {
+        let named: Vec<String> = names(labs).map(|name| format!("netns add {name}")).collect();
+        batch(&[], &named);
+        batch(&[], &(0..labs).flat_map(links).collect::<Vec<_>>());
+        names(labs).for_each(|name| batch(&["-n", &name], &inside(&name)));
+    });
+    let ((), gone) = Took::to(|| {
+        let removed: Vec<String> = names(labs).map(|name| format!("netns del {name}")).collect();
+        batch(&[], &removed);
+        room::wait_until_all_are_gone();
+    });
+    Times { build, gone }
 }
 
 /// A run of `ip` for each command.
 pub fn one_at_a_time(labs: usize) -> Times {
-    let start = Instant::now();
-    names(labs).for_each(|name| ip(&["netns", "add", &name]));
-    (0..labs).flat_map(links).for_each(|link| ip(&words(&link)));
-    for name in names(labs) {
-        for command in inside(&name) {
-            ip(&[&["-n", &name], &words(&command)[..]].concat());
+    let ((), build) = Took::to(|| {
+        names(labs).for_each(|name| ip(&["netns", "add", &name]));
+        (0..labs).flat_map(links).for_each(|link| ip(&words(&link)));
+        for name in names(labs) {
+            for command in inside(&name) {
+                ip(&[&["-n", &name], &words(&command)[..]].concat());
+            }
         }
-    }
-    let build = start.elapsed();
-    let start = Instant::now();
-    names(labs).for_each(|name| ip(&["netns", "del", &name]));
-    room::wait_until_all_are_gone();
-    Times { build, gone: start.elapsed() }
+    });
+    let ((), gone) = Took::to(|| {
+        names(labs).for_each(|name| ip(&["netns", "del", &name]));
+        room::wait_until_all_are_gone();
+    });
+    Times { build, gone }
 }
 
 fn names(labs: usize) -> impl Iterator<Item = String> {

@@ -50,8 +50,9 @@ fn measure() -> ExitCode {
             times.push(way(*labs));
         }
     }
-    let row = |((name, labs, _), times)| Row::new(name, labs, times);
-    let rows: Vec<Row> = WAYS.into_iter().zip(measured).map(row).collect();
+    let rows = WAYS.iter().zip(&measured);
+    let rows: Vec<Row> =
+        rows.map(|((name, labs, _), times)| Row::new(name, *labs, times)).collect();
     print!("{}", table::text(&rows));
     ExitCode::SUCCESS
 }

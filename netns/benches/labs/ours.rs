@@ -1,23 +1,21 @@
 //! Labs as the engines of impairlab build them: one after the other.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::Instant;
 
 use netns::{Address, End, MacAddress, Namespace, Topology};
 
 use crate::room;
-use crate::table::Times;
+use crate::table::{Times, Took};
 
 const PATHS: u8 = 2;
 
 pub fn build_and_remove(labs: usize) -> Times {
-    let start = Instant::now();
-    let built: Vec<[Namespace; 3]> = (0..labs).map(|_| build()).collect();
-    let build = start.elapsed();
-    let start = Instant::now();
-    drop(built);
-    room::wait_until_all_are_gone();
-    Times { build, gone: start.elapsed() }
+    let (built, build) = Took::to(|| (0..labs).map(|_| self::build()).collect::<Vec<_>>());
+    let ((), gone) = Took::to(|| {
+        drop(built);
+        room::wait_until_all_are_gone();
+    });
+    Times { build, gone }
 }
 
 fn build() -> [Namespace; 3] {
