@@ -95,7 +95,7 @@ impl Namespace {
 
     /// A connection for changes to the queue disciplines inside that have to be made on time.
     pub fn shaper(&self) -> Result<Shaper, QdiscError> {
-        let opened = self.run(|| Connection::open_from_here(self.name()))?;
+        let opened = self.run(|| Connection::from_here(self.name()))?;
         Ok(Shaper { connection: opened.map_err(QdiscError::Netlink)? })
     }
 
@@ -185,7 +185,7 @@ impl Shaper {
     /// Sets all of them with one send, in this order, each as [`Namespace::set_root_qdisc`] does,
     /// and reads back what the kernel then holds: as many as were set, in the same order. After a
     /// refusal the others may have been set.
-    pub fn set(&self, roots: &[Root<'_>]) -> Result<Vec<Qdisc>, QdiscError> {
+    pub fn set(&mut self, roots: &[Root<'_>]) -> Result<Vec<Qdisc>, QdiscError> {
         let mut batch = Batch::default();
         for root in roots {
             let purpose = format!("set {} on {}", root.qdisc.kind, root.name);
