@@ -27,6 +27,7 @@ pub mod relay;
 pub mod sim;
 mod syscalls;
 mod udp_socket;
+pub mod uml;
 mod waiter;
 
 pub use crate::recording::EngineKind;
