@@ -182,12 +182,14 @@ pub struct RunArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineChoice {
-    /// relay where namespaces can be made, else sim
+    /// netem where the kernel has all of it, else relay where namespaces can be made, else sim
     Auto,
     /// Virtual time: seconds instead of minutes, exact and repeatable
     Sim,
     /// Real time, in network namespaces, impaired by a user-space relay
     Relay,
+    /// Real time, in network namespaces, impaired by the kernel's own netem
+    Netem,
     /// Virtual time, in a Linux kernel of its own (User-Mode Linux), impaired by its netem
     Uml,
 }

@@ -4,8 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
-use super::LabError;
 use super::uml::UmlError;
+use super::{LabError, NetemError};
 use crate::protocol::BuildError;
 
 #[derive(Debug, Error)]
@@ -30,6 +30,8 @@ pub enum EngineError {
     Crashed { sender: String },
     #[error("the relay cannot read its sockets: {0}")]
     Relay(io::Error),
+    #[error("netem: {0}")]
+    Netem(#[from] NetemError),
     #[error("the relay crashed")]
     RelayCrashed,
 }
