@@ -28,6 +28,7 @@ pub mod sim;
 mod syscalls;
 mod udp_socket;
 mod waiter;
+pub mod witness;
 
 pub use crate::recording::EngineKind;
 pub use error::EngineError;

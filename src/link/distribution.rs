@@ -11,8 +11,8 @@ use super::profile::Distribution;
 
 const ENTRIES: usize = 4096;
 
-/// `None` for the uniform distribution, which needs none.
-pub(super) fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
+/// In units of jitter / 8192; `None` for the uniform distribution, which needs none.
+pub fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
     static NORMAL: LazyLock<Arc<[i16]>> = LazyLock::new(|| clipped(normal_quantiles()));
     static PARETO: LazyLock<Arc<[i16]>> = LazyLock::new(|| clipped(pareto_quantiles()));
     static PARETO_NORMAL: LazyLock<Arc<[i16]>> =

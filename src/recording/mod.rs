@@ -10,6 +10,7 @@ mod gap;
 mod log;
 mod messages;
 mod plausible;
+pub mod receipt;
 mod recovery;
 #[cfg(test)]
 pub(crate) mod sample;
