@@ -17,6 +17,9 @@ use crate::units::{Instant, nanos};
 /// Packets that wait for the outcome of an earlier one; then that one's is given up.
 const MOST_PENDING: usize = 1 << 20;
 
+/// A link counts in whole nanoseconds.
+const EXACT: Duration = Duration::from_nanos(1);
+
 /// One direction of one path.
 #[derive(Debug)]
 pub struct Witness {
@@ -30,6 +33,7 @@ pub struct Witness {
     first: u64,
     past: Past,
     unseen: Vec<Effect>,
+    slack: Duration,
 }
 
 /// A packet that entered: where its outcome is to be put down.
@@ -76,6 +80,8 @@ struct Past {
     /// was late with it.
     latest: u64,
     late: u64,
+    /// The last packet certainly waited for the one before.
+    waited: bool,
 }
 
 impl Witness {
@@ -88,6 +94,7 @@ impl Witness {
             first: 0,
             past: Past::default(),
             unseen: Vec::new(),
+            slack: EXACT,
         }
     }
 
@@ -109,6 +116,12 @@ impl Witness {
             self.rows.len() - 1
         });
         self.current = place as u8;
+    }
+
+    /// A delay may be off by this much because of the engine's clock or the kernel's timers, without
+    /// being wrong. Not for the lateness that is told packet by packet.
+    pub fn tolerate(&mut self, slack: Duration) {
+        self.slack = self.slack.max(slack);
     }
 
     /// A packet of `length` bytes, Ethernet header included. To be called in order of arrival; its
@@ -179,10 +192,10 @@ impl Witness {
 
     /// What each profile that a packet met was asked for and did.
     pub fn finish(self) -> Vec<Receipt> {
-        let unseen = self.unseen;
+        let (unseen, slack_ns) = (self.unseen, nanos(self.slack));
         let receipts = self.rows.into_iter().map(|row| row.receipt);
         let met = receipts.filter(|receipt| receipt.did.entered > 0);
-        met.map(|receipt| Receipt { unseen: unseen.clone(), ..receipt }).collect()
+        met.map(|receipt| Receipt { unseen: unseen.clone(), slack_ns, ..receipt }).collect()
     }
 
     /// The packet, if its outcome is not known yet.
@@ -215,7 +228,12 @@ impl Row {
         let reorders = asked.is_some_and(|profile| profile.reorder.is_some());
         let least = law.as_ref().filter(|_| reorders).map(DelayLaw::least);
         Self {
-            receipt: Receipt { asked: asked.cloned(), did: Tally::default(), unseen: Vec::new() },
+            receipt: Receipt {
+                asked: asked.cloned(),
+                did: Tally::default(),
+                unseen: Vec::new(),
+                slack_ns: 0,
+            },
             law,
             ahead_below: least.map(|least| least / 2.0),
         }
@@ -276,7 +294,10 @@ impl Past {
             sums.variance += expected.variance;
             sums.square_variance += expected.square_variance;
             did.overtaking.expected += law.overtakes(waits);
-            if law.surely_waits(waits) {
+            let waited = law.surely_waits(waits);
+            did.backlog.periods += u64::from(waited && !self.waited);
+            self.waited = waited;
+            if waited {
                 did.backlog.packets += 1;
                 did.backlog.asked += occupies;
                 did.backlog.took += at.saturating_sub(self.latest + self.late);

@@ -29,13 +29,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use self::receipt::PathReceipts;
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::timeline::Outage;
 use crate::units::PathId;
 use crate::workload::Workload;
 
 /// Version of the format below; a reader refuses another one.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
@@ -58,6 +59,8 @@ pub struct Recording {
     pub messages: Messages,
     /// One entry a path of the plan, counted from the start of the workload.
     pub wire: Vec<PathWire>,
+    /// What each path was asked for and what it did.
+    pub receipts: Vec<PathReceipts>,
     pub statistics: ProtocolStatistics,
     /// Real-time engines only.
     pub fidelity: Option<Fidelity>,

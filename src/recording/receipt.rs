@@ -3,9 +3,13 @@
 //! that it is an independent check of the link; `judge` holds one against the other.
 
 mod add;
+pub mod chain;
+pub mod judge;
 pub mod law;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+
+use self::judge::{Judged, judge};
 
 use crate::link::profile::LinkProfile;
 use crate::units::PathId;
@@ -21,15 +25,34 @@ pub struct PathReceipts {
     pub down: Vec<Receipt>,
 }
 
-/// One direction of a path, for as long as it had one profile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One direction of a path, for as long as it had one profile. Written with the figures that it
+/// comes to, which are not read back but computed anew.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Receipt {
     /// `None`: all profiles after the first [`MOST_PROFILES`].
     pub asked: Option<LinkProfile>,
     pub did: Tally,
     /// What the engine has no way to see, so that its count says nothing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Effect>,
+    /// By how much a delay may be off because of the engine's clock or the kernel's timers, beside
+    /// the lateness that the engine knows of.
+    pub slack_ns: u64,
+}
+
+impl Serialize for Receipt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            asked: &'a Option<LinkProfile>,
+            did: &'a Tally,
+            unseen: &'a [Effect],
+            slack_ns: u64,
+            figures: Vec<Judged>,
+        }
+        let Self { asked, did, unseen, slack_ns } = self;
+        Written { asked, did, unseen, slack_ns: *slack_ns, figures: judge(self) }
+            .serialize(serializer)
+    }
 }
 
 /// What can happen to a packet beside loss and delay.
@@ -100,6 +123,8 @@ pub struct Overtaking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Backlog {
     pub packets: u64,
+    /// Times without a pause.
+    pub periods: u64,
     pub asked: u64,
     pub took: u64,
     /// Of which the engine's own lateness is known to have made so much.

@@ -11,6 +11,7 @@ use crate::workload::Workload;
 
 use super::claims::{ClaimReport, hold_against};
 use super::figures;
+use super::impairment::Impairment;
 use super::paths::describe_all;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +31,8 @@ pub struct Report {
     pub claims: Vec<ClaimReport>,
     /// Of the trial that kept time worst in each respect; real-time engines only.
     pub fidelity: Option<Fidelity>,
+    /// What the links were asked for and what they did.
+    pub impairment: Option<Impairment>,
     /// What a reader must know before trusting the figures.
     pub remarks: Vec<Remark>,
 }
@@ -106,6 +109,7 @@ pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
         paths: describe_all(plan),
         claims: claims.collect(),
         fidelity: worst_fidelity(recordings),
+        impairment: Impairment::of(recordings),
         remarks: remarks(plan, &senders, recordings),
         senders,
     }

@@ -47,4 +47,4 @@ add_fields!(Delays {
 
 add_fields!(Overtaking { count, expected });
 
-add_fields!(Backlog { packets, asked, took, late });
+add_fields!(Backlog { packets, periods, asked, took, late });

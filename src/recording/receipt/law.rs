@@ -11,6 +11,9 @@ use crate::units::nanos;
 /// What one jitter is in a table.
 const SCALE: f64 = 8192.0;
 
+/// Nanoseconds of delay from which on a packet without any stands out.
+const SHORTEST_TOLD: f64 = 1e6;
+
 /// How a delay is drawn, in nanoseconds.
 #[derive(Debug, Clone)]
 pub struct DelayLaw {
@@ -40,6 +43,8 @@ pub enum NoLaw {
     Slots,
     Copies,
     Reordered,
+    /// What goes ahead of a delay this small cannot be told from what does not.
+    ShortDelay,
 }
 
 impl DelayLaw {
@@ -57,7 +62,11 @@ impl DelayLaw {
         if profile.reorder.is_some() && in_order {
             return Err(NoLaw::Reordered);
         }
-        Ok(Self::drawn(profile, in_order))
+        let law = Self::drawn(profile, in_order);
+        if profile.reorder.is_some() && law.least() < SHORTEST_TOLD {
+            return Err(NoLaw::ShortDelay);
+        }
+        Ok(law)
     }
 
     fn drawn(profile: &LinkProfile, in_order: bool) -> Self {
@@ -115,6 +124,11 @@ impl DelayLaw {
 
     pub fn most(&self) -> f64 {
         self.mean + self.jitter * self.spread.most
+    }
+
+    /// Before jitter.
+    pub fn mean(&self) -> f64 {
+        self.mean
     }
 
     pub fn free(&self) -> Expected {
