@@ -309,3 +309,6 @@ impl Past {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
