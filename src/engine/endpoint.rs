@@ -23,8 +23,6 @@ use crate::workload::{Workload, message_id, write_message};
 
 /// How long before a deadline an endpoint is awake.
 const SPIN: Duration = Duration::from_micros(50);
-/// It looks at least this often whether the trial goes on.
-const HEARTBEAT: Duration = Duration::from_millis(20);
 /// The longest UDP datagram.
 const DATAGRAM_BUFFER: usize = 1 << 16;
 /// Outputs of the protocol before the sockets have their turn again.
@@ -280,7 +278,7 @@ impl Endpoint {
     }
 
     fn wait(&mut self) {
-        let heartbeat = self.clock.now() + HEARTBEAT;
+        let heartbeat = self.clock.now() + self.plan.bounds.pace().heartbeat();
         let timers = [self.wakeup, self.next_message()];
         let deadline = timers.into_iter().flatten().fold(heartbeat, Instant::min);
         let source = |socket| PollFd::new(AsFd::as_fd(socket), PollFlags::POLLIN);

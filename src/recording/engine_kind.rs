@@ -17,7 +17,7 @@ impl EngineKind {
     pub fn is_virtual_time(self) -> bool {
         match self {
             EngineKind::Sim => true,
-            EngineKind::Relay => false,
+            EngineKind::Relay | EngineKind::Netem => false,
         }
     }
 }
