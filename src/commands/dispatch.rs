@@ -33,7 +33,7 @@ pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> 
             report::run(folder, &options, out)?;
             Ok(Ending::Done)
         }
-        Command::Agree(what) => agree::run(what, out),
+        Command::Agree(args) => agree::run(args, out),
         Command::Exec(args) => Ok(exec::run(args, out)?),
         Command::Doctor { json } => done(doctor::run(*json, out)),
         Command::Guest { part } => guest(part),

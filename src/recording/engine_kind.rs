@@ -13,6 +13,16 @@ pub enum EngineKind {
     Uml,
 }
 
+impl EngineKind {
+    /// Whether its clock is its own, so that nothing is ever late.
+    pub fn is_virtual_time(self) -> bool {
+        match self {
+            EngineKind::Sim => true,
+            EngineKind::Relay | EngineKind::Netem => false,
+        }
+    }
+}
+
 impl fmt::Display for EngineKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

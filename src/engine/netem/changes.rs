@@ -27,8 +27,6 @@ const LEAD: Duration = Duration::from_micros(20);
 const VIRTUAL_LEAD: Duration = Duration::from_micros(2);
 /// How long before that the thread is awake.
 const SPIN: Duration = Duration::from_micros(100);
-/// It looks at least this often whether the trial goes on.
-const HEARTBEAT: Duration = Duration::from_millis(20);
 
 /// A change that the kernel has made.
 pub(super) struct Changed {
@@ -272,7 +270,7 @@ impl Changes {
             self.tell(step, stamp);
         }
         while !self.is_over(stop) {
-            waiter.wait(&mut [], self.bounds.clock().now() + HEARTBEAT);
+            waiter.wait(&mut [], self.bounds.clock().now() + pace.heartbeat());
         }
         Ok(Shaped {
             lateness,
@@ -291,7 +289,7 @@ impl Changes {
             Pace::Virtual => VIRTUAL_LEAD,
         };
         while !self.is_over(stop) {
-            let heartbeat = clock.now() + HEARTBEAT;
+            let heartbeat = clock.now() + self.bounds.pace().heartbeat();
             let due = self.bounds.start().map(|start| start + step.at.unwrap_or_default());
             let begin = due.map(|due| due - lead);
             match due.zip(begin) {
@@ -322,9 +320,9 @@ fn steps(trial: &Trial) -> Vec<Step> {
     let mut changes_before = vec![0; plan.paths.len() * 2];
     let mut setting = |path: PathId, direction, profile: &LinkProfile| {
         let discipline = path.index() * 2 + usize::from(direction == Direction::Down);
-        let number: u32 = changes_before[discipline];
+        let number: usize = changes_before[discipline];
         changes_before[discipline] += 1;
-        let seed = Some(seed(trial, path, direction, number));
+        let seed = Some(trial.link_seed(path, direction, number));
         Setting { discipline, profile: profile.clone(), seed }
     };
     let mut first = Vec::new();
@@ -343,15 +341,6 @@ fn steps(trial: &Trial) -> Vec<Step> {
         }
     }
     steps
-}
-
-/// Each change has its own.
-fn seed(trial: &Trial, path: PathId, direction: Direction, change: u32) -> u64 {
-    let first = trial.link_seed(path, direction);
-    match change {
-        0 => first,
-        _ => crate::splitmix::mix(first ^ crate::splitmix::mix(u64::from(change))),
-    }
 }
 
 impl Step {
