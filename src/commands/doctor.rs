@@ -37,7 +37,10 @@ pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
     print(&diagnosis.engines, out)?;
     writeln!(out, "\nCapabilities")?;
     print(&diagnosis.capabilities, out)?;
-    writeln!(out, "\ntbf and multipath TCP are not used by the engines of this version.")
+    writeln!(
+        out,
+        "\ntbf and multipath TCP of this machine are not used by the engines of this version."
+    )
 }
 
 impl Diagnosis {
@@ -66,7 +69,7 @@ impl Diagnosis {
         let netem = engine("netem", netem_lacks(capabilities));
         Self {
             kernel: capabilities.kernel.clone(),
-            engines: vec![Finding::available("sim"), uml(), relay, netem],
+            engines: vec![Finding::available("sim"), relay, netem, uml()],
             capabilities: capabilities.all().map(finding).into(),
         }
     }

@@ -84,6 +84,13 @@ fn relay() -> Result<Chosen, String> {
     }
 }
 
+fn uml() -> Result<Chosen, Unavailable> {
+    let kernel = Kernel::find()?;
+    let notice = kernel.lacks_seeder();
+    let impairlab = env::current_exe().map_err(Unavailable::Program)?;
+    Ok(Chosen { notice, ..Chosen::new(Uml::new(kernel, impairlab)) })
+}
+
 /// What the engine netem needs and this machine does not have, in one line: found out by building
 /// the network of a trial and setting all that netem can do.
 pub fn netem_lacks(capabilities: &Capabilities) -> Option<String> {
@@ -94,13 +101,6 @@ pub fn netem_lacks(capabilities: &Capabilities) -> Option<String> {
         ("netem", &capabilities.netem),
     ];
     first_missing(&needed).or_else(|| Netem::probe().err().map(|error| error.to_string()))
-}
-
-fn uml() -> Result<Chosen, Unavailable> {
-    let kernel = Kernel::find()?;
-    let notice = kernel.lacks_seeder();
-    let impairlab = env::current_exe().map_err(Unavailable::Program)?;
-    Ok(Chosen { notice, ..Chosen::new(Uml::new(kernel, impairlab)) })
 }
 
 /// The first thing the relay needs and this machine does not have, in one line.

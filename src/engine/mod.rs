@@ -35,6 +35,7 @@ mod tap;
 mod udp_socket;
 pub mod uml;
 mod waiter;
+pub mod witness;
 
 pub use crate::recording::EngineKind;
 pub use error::EngineError;

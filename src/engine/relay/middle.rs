@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags};
 
-use super::one_way::OneWay;
+use super::one_way::{Due, OneWay};
 use crate::engine::Trial;
 use crate::engine::bounds::Bounds;
 use crate::engine::fidelity::{Damage, Lateness, STALL, Stalls};
@@ -17,6 +17,7 @@ use crate::engine::packet_socket::PacketSocket;
 use crate::engine::real_clock::Clock;
 use crate::engine::syscalls::{BATCH, ReceiveBatch};
 use crate::engine::waiter::{Priority, Waiter};
+use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, WireCount};
 use crate::units::{Direction, Instant, PathId};
 
@@ -39,7 +40,7 @@ pub(in crate::engine) struct Middle {
     start: Option<Instant>,
     batch: ReceiveBatch,
     outgoing: Vec<Vec<u8>>,
-    dues: Vec<Instant>,
+    dues: Vec<Due>,
     packets: Lateness,
     stamps: Lateness,
     changes: Lateness,
@@ -62,6 +63,7 @@ pub(in crate::engine) struct Relayed {
     pub(in crate::engine) handshake_up: WireCount,
     pub(in crate::engine) handshake_down: WireCount,
     pub(in crate::engine) wire: Vec<PathWire>,
+    pub(in crate::engine) receipts: Vec<PathReceipts>,
     pub(in crate::engine) packets: Lateness,
     pub(in crate::engine) stamps: Lateness,
     pub(in crate::engine) changes: Lateness,
@@ -162,7 +164,7 @@ impl Middle {
         }
         self.damage.unsendable += exit.send(&self.outgoing) as u64;
         let left = self.clock.now();
-        self.dues.drain(..).for_each(|due| self.packets.record(left.saturating_since(due)));
+        self.dues.drain(..).for_each(|due| self.packets.record(link.sent(&due, left)));
         self.outgoing.clear();
     }
 
@@ -186,7 +188,14 @@ impl Middle {
             down: path.down.link.count(),
             kernel: None,
         };
+        let receipts = |(path, id): (&mut Path, u8)| PathReceipts {
+            path: PathId(id),
+            up: path.up.link.take_receipts(),
+            down: path.down.link.take_receipts(),
+        };
+        let receipts = self.paths.iter_mut().zip(0..).map(receipts).collect();
         Relayed {
+            receipts,
             handshake_up: self.paths.iter().map(|path| path.up.link.handshake()).sum(),
             handshake_down: self.paths.iter().map(|path| path.down.link.handshake()).sum(),
             wire: self.paths.iter().zip(0..).map(wire).collect(),

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use crate::engine::frame::Frame;
 use crate::engine::outcome::link_count;
+use crate::engine::witness::{Ticket, Witness};
 use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
-use crate::link::{Link, Packet};
+use crate::link::{BitFlip, Link, Packet, Pushed};
+use crate::recording::receipt::Receipt;
 use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
@@ -19,7 +21,8 @@ const GRACE: Duration = Duration::from_micros(100);
 pub(super) struct OneWay {
     /// Used until the workload starts; what it then still holds is delivered.
     clean: Link<Vec<u8>>,
-    live: Link<Vec<u8>>,
+    live: Link<(Ticket, Vec<u8>)>,
+    witness: Witness,
     /// When the workload starts, once that is agreed.
     start: Instant,
     handshake: WireCount,
@@ -30,8 +33,14 @@ pub(super) struct OneWay {
 /// A frame that the link has let go.
 pub(super) struct Leaving {
     pub(super) frame: Vec<u8>,
-    /// When it should have left; `None` before the workload, when that does not count.
-    pub(super) due: Option<Instant>,
+    /// `None` before the workload, when nothing of it counts.
+    pub(super) due: Option<Due>,
+}
+
+/// When a packet should have left, and whom to tell when it did.
+pub(super) struct Due {
+    pub(super) at: Instant,
+    ticket: Ticket,
 }
 
 impl OneWay {
@@ -50,6 +59,7 @@ impl OneWay {
         Self {
             clean: Link::new(&clean_profile(), 0),
             live: Link::new(profile, trial.link_seed(path, direction, 0)),
+            witness: Witness::new(profile),
             start: Instant::FAR_FUTURE,
             handshake: WireCount::default(),
             changes,
@@ -65,14 +75,23 @@ impl OneWay {
         self.make_changes(at);
         let Ok(frame) = Frame::new(&mut bytes) else { return };
         let (length, ecn_capable) = (frame.length() as u32, frame.is_ecn_capable());
-        let mut packet = Packet::new(length, bytes);
-        packet.ecn_capable = ecn_capable;
         if at >= self.start {
-            self.live.push(at, packet);
+            self.push_live(at, length, ecn_capable, bytes);
         } else {
             self.handshake.packets += 1;
             self.handshake.bytes += u64::from(length - ETHERNET_HEADER);
-            self.clean.push(at, packet);
+            self.clean.push(at, Packet::new(length, bytes));
+        }
+    }
+
+    fn push_live(&mut self, at: Instant, length: u32, ecn_capable: bool, bytes: Vec<u8>) {
+        let ticket = self.witness.entered(at, length);
+        let mut packet = Packet::new(length, (ticket, bytes));
+        packet.ecn_capable = ecn_capable;
+        match self.live.push(at, packet) {
+            Pushed::Queued => {}
+            Pushed::Lost => self.witness.lost(ticket),
+            Pushed::Overflowed => self.witness.overflowed(ticket),
         }
     }
 
@@ -88,6 +107,7 @@ impl OneWay {
         while let Some(due) = self.next_change().filter(|due| *due <= at) {
             if let Some((change, seed)) = self.changes.pop() {
                 self.live.set_profile(due, &change.profile, seed);
+                self.witness.change(&change.profile);
             }
             last = Some(due);
         }
@@ -99,11 +119,34 @@ impl OneWay {
     }
 
     pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
-        let clean = self.clean.pop(now).map(|departed| leaving(departed.packet, None));
-        clean.or_else(|| {
-            let departed = self.live.pop(now)?;
-            Some(leaving(departed.packet, Some(departed.due)))
-        })
+        let clean = self.clean.pop(now);
+        let clean = clean.map(|departed| Leaving { frame: departed.packet.payload, due: None });
+        clean.or_else(|| self.pop_live(now))
+    }
+
+    fn pop_live(&mut self, now: Instant) -> Option<Leaving> {
+        let departed = self.live.pop(now)?;
+        let (ticket, mut frame) = departed.packet.payload;
+        if departed.packet.marked {
+            self.witness.marked(ticket);
+        }
+        if departed.packet.corrupted.is_some() {
+            self.witness.corrupted(ticket);
+        }
+        alter(&mut frame, departed.packet.marked, departed.packet.corrupted);
+        Some(Leaving { frame, due: Some(Due { at: departed.due, ticket }) })
+    }
+
+    /// It was handed to the kernel at `at`; how late that was.
+    pub(super) fn sent(&mut self, due: &Due, at: Instant) -> Duration {
+        let late = at.saturating_since(due.at);
+        self.witness.left_late(due.ticket, due.at + late, late);
+        late
+    }
+
+    pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
+        let watching = std::mem::replace(&mut self.witness, Witness::new(&clean_profile()));
+        watching.finish()
     }
 
     pub(super) fn next_wakeup(&self) -> Option<Instant> {
@@ -122,15 +165,16 @@ impl OneWay {
 }
 
 /// Does to the frame's bytes what the link decided.
-fn leaving(packet: Packet<Vec<u8>>, due: Option<Instant>) -> Leaving {
-    let mut bytes = packet.payload;
-    if let Ok(mut frame) = Frame::new(&mut bytes) {
-        if packet.marked {
+fn alter(bytes: &mut [u8], marked: bool, corrupted: Option<BitFlip>) {
+    if !marked && corrupted.is_none() {
+        return;
+    }
+    if let Ok(mut frame) = Frame::new(bytes) {
+        if marked {
             frame.mark();
         }
-        if let Some(flip) = packet.corrupted {
+        if let Some(flip) = corrupted {
             frame.corrupt(flip);
         }
     }
-    Leaving { frame: bytes, due }
 }

@@ -70,7 +70,7 @@ pub enum UmlError {
     #[error("the guest ran out of its {memory_mib} MiB and killed {program}: give it more memory")]
     OutOfMemory { program: String, memory_mib: u64 },
     #[error(
-        "the guest was ended after {:.0} s of real time: {standstill}\n{console}",
+        "the guest was ended after {:.0} s of real time: {standstill}.\n{console}",
         limit.as_secs_f64()
     )]
     TimeLimit { limit: Duration, standstill: Standstill, console: Console },
@@ -91,7 +91,7 @@ pub struct Console(pub String);
 impl std::fmt::Display for Console {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.0.is_empty() {
-            return f.write_str("(the guest's console is empty)");
+            return f.write_str("Its console says nothing about it.");
         }
         write!(f, "The end of the guest's console:\n{}", self.0)
     }

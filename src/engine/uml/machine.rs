@@ -111,7 +111,7 @@ impl Machine {
         let monitor = self.file(MONITOR).join("guest/mconsole");
         let console = self.console();
         let standstill = Standstill::look(self.folder.path(), &monitor);
-        Err(UmlError::TimeLimit { limit, standstill, console: shown(&console) })
+        Err(UmlError::TimeLimit { limit, standstill, console: shown(since_init(&console)) })
     }
 
     fn answer(&self, status: ExitStatus) -> Result<Answer, UmlError> {
@@ -239,6 +239,12 @@ fn command_line(memory_mib: u64) -> Vec<String> {
 fn panic_message(console: &str) -> Option<&str> {
     let (_, rest) = console.split_once("Kernel panic - not syncing: ")?;
     rest.lines().next().map(str::trim)
+}
+
+/// Of a guest that was set up, what its kernel said after that.
+fn since_init(console: &str) -> &str {
+    let line = format!("Run {}/{} as init process", job::FOLDER_FROM_INSIDE, job::INIT);
+    console.split_once(&line).map_or(console, |(_, rest)| rest)
 }
 
 fn shown(console: &str) -> Console {

@@ -27,7 +27,7 @@ fn every_refusal_says_what_is_wrong() {
     };
     let edited = |from: &str, to: &str| said(&good.replacen(from, to, 1));
     let refusals = [
-        edited("\"format\":1", "\"format\":2"),
+        edited("\"format\":2", "\"format\":1"),
         said("{}"),
         said("a photo"),
         said(&good[..good.len() / 2]),
@@ -71,7 +71,7 @@ proptest! {
         prop_assume!(lateness.is_finite());
         let mut recording = sample::recording("kcp", 0);
         recording.messages = Messages::Each(messages);
-        recording.fidelity = Some(Fidelity { lateness_p50_us: lateness, ..sample::fidelity() });
+        recording.fidelity = Some(Fidelity { lateness_p50_us: Some(lateness), ..sample::fidelity() });
         prop_assert_eq!(decode(&encode(&recording)).unwrap(), recording);
     }
 

@@ -8,10 +8,9 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use super::error::{GuestError, step};
 use super::file;
-use crate::engine::Pace;
 use crate::engine::netem::Netem;
 use crate::engine::uml::job::{self, Answer};
-use crate::engine::{Engine, Event, Trial};
+use crate::engine::{Engine, Event, Pace, Trial};
 use crate::recording::format::encode;
 
 pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
@@ -20,7 +19,8 @@ pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
     let events = options.append(true).custom_flags(libc::O_DSYNC).open(file(job::EVENTS));
     let mut events = step(|| "open its file for events".to_owned(), events)?;
     let mut told = Ok(());
-    let result = Netem::new(Pace::Virtual).run(trial, &mut |event| {
+    let engine = Netem::new(Pace::of_this_kernel());
+    let result = engine.run(trial, &mut |event| {
         if told.is_ok() {
             told = tell(&mut events, &event);
         }
