@@ -30,7 +30,13 @@ impl Default for Lateness {
 impl Lateness {
     /// Anything past a minute counts as a minute.
     pub fn record(&mut self, late: Duration) {
-        self.0.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1));
+        self.record_many(late, 1);
+    }
+
+    /// The same for so many things at once.
+    pub fn record_many(&mut self, late: Duration, count: u64) {
+        let nanos = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1);
+        self.0.saturating_record_n(nanos, count);
     }
 
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Lateness>) -> Lateness {
@@ -81,7 +87,8 @@ pub struct Timekeeping {
     pub packets: Lateness,
     /// How far off the time at which a packet came to the relay may be.
     pub stamps: Lateness,
-    /// Changes of the timeline: made, minus due.
+    /// Changes of the timeline: the most by which one came late or early for a packet, judged by the
+    /// time at which the packet arrived or was to leave.
     pub changes: Lateness,
     /// Messages: sent, minus scheduled.
     pub sends: Lateness,
@@ -102,8 +109,10 @@ pub struct Damage {
     pub overflowed: u64,
     /// Refused by a socket: its send buffer was full, or the packet was too long for the path.
     pub unsendable: u64,
-    /// Several packets in one, or longer than a path's MTU: refused by the relay.
+    /// Several packets in one that the relay cannot cut: refused by it.
     pub super_packets: u64,
+    /// Dropped because the relay held as much as it may.
+    pub unheld: u64,
 }
 
 impl Damage {
@@ -112,11 +121,12 @@ impl Damage {
             overflowed: sum.overflowed + part.overflowed,
             unsendable: sum.unsendable + part.unsendable,
             super_packets: sum.super_packets + part.super_packets,
+            unheld: sum.unheld + part.unheld,
         })
     }
 
     fn total(&self) -> u64 {
-        self.overflowed + self.unsendable + self.super_packets
+        self.overflowed + self.unsendable + self.super_packets + self.unheld
     }
 }
 
@@ -143,11 +153,12 @@ impl Timekeeping {
 
     /// The worst of what makes the figures doubtful, in one line.
     fn spoilt(&self) -> Option<String> {
-        let Damage { overflowed, unsendable, super_packets } = self.damage;
+        let Damage { overflowed, unsendable, super_packets, unheld } = self.damage;
         if self.damage != Damage::default() {
             return Some(format!(
                 "packets were lost outside of the link model: {overflowed} by full socket buffers, \
-                 {unsendable} unsendable, {super_packets} longer than a packet"
+                 {unsendable} unsendable, {super_packets} longer than a packet, {unheld} by a full \
+                 relay"
             ));
         }
         let excesses = self.delays().into_iter().filter(|delay| delay.excess() > 1.0);

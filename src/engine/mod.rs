@@ -13,6 +13,7 @@ use crate::splitmix::{SplitMix64, mix};
 use crate::units::{Direction, Instant, PathId};
 
 mod bounds;
+mod buffer;
 mod conductor;
 mod endpoint;
 pub mod environment;
@@ -23,6 +24,7 @@ mod lab;
 mod outcome;
 mod packet_socket;
 mod real_clock;
+mod receive_batch;
 pub mod relay;
 pub mod sim;
 mod syscalls;

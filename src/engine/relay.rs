@@ -1,6 +1,7 @@
 //! Real time without netem: the sim engine's link model, run by a thread between network
 //! namespaces. Works on any kernel with namespaces and veth, as root or in a user namespace.
 
+mod arrivals;
 mod middle;
 mod one_way;
 
@@ -66,10 +67,9 @@ struct Running {
 
 impl Running {
     fn start(trial: &Trial, lab: &Lab, bounds: Arc<Bounds>) -> Result<Self, EngineError> {
-        let middle = Middle::new(trial, lab.relay_sockets()?, Arc::clone(&bounds));
-        let for_all = Arc::clone(&bounds);
+        let (trial, sockets, for_all) = (trial.clone(), lab.relay_sockets()?, Arc::clone(&bounds));
         let body = move || {
-            let relayed = middle.run();
+            let relayed = Middle::of_trial(&trial, sockets, Arc::clone(&for_all)).run();
             for_all.end();
             relayed
         };

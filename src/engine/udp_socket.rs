@@ -11,7 +11,8 @@ use nix::sys::socket::sockopt::{
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::packet_socket::enlarge;
-use super::syscalls::{ReceiveBatch, set_option};
+use super::receive_batch::ReceiveBatch;
+use super::syscalls::set_option;
 use crate::protocol::Ecn;
 
 pub struct PathSocket {

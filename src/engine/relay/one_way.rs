@@ -3,33 +3,55 @@
 
 use std::time::Duration;
 
-use crate::engine::frame::Frame;
+use crate::engine::buffer::{Buffer, Pool};
+use crate::engine::frame::{Frame, Segments, Unfit};
 use crate::engine::outcome::link_count;
 use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
+use crate::link::profile::LinkProfile;
 use crate::link::{Link, Packet};
 use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 
-/// How long a change that no packet has asked for yet is put off: a packet from just before it may
-/// still be on its way from the timestamp to the socket. The link is told the exact instant all the
-/// same.
+/// How long a change that no packet has asked for is put off: a packet from just before it may
+/// still be on its way from its timestamp to the socket. Most changes only matter to the packets
+/// that come after them, …
+const PATIENCE: Duration = Duration::from_millis(20);
+/// … but slots also hold back what is on the link already.
 const GRACE: Duration = Duration::from_micros(100);
 
 pub(super) struct OneWay {
     /// Used until the workload starts; what it then still holds is delivered.
-    clean: Link<Vec<u8>>,
-    live: Link<Vec<u8>>,
+    clean: Lane,
+    live: Lane,
     /// When the workload starts, once that is agreed.
     start: Instant,
     handshake: WireCount,
     /// Those still to come, the next one last.
     changes: Vec<Change>,
+    /// When the last change that was made was due.
+    changed: Instant,
+    /// The most by which a packet from before a change came too late for it.
+    missed: Duration,
+    /// Packets of super-packets for which there were no buffers.
+    unheld: u64,
 }
+
+/// A link and what has to be known of its present profile.
+struct Lane {
+    link: Link<Cargo>,
+    treats_all_alike: bool,
+    has_slots: bool,
+    limit: usize,
+}
+
+/// What the link carries for a packet: its frame; `None` for those that leave inside of the
+/// super-packet before them.
+type Cargo = Option<Buffer>;
 
 /// A frame that the link has let go.
 pub(super) struct Leaving {
-    pub(super) frame: Vec<u8>,
+    pub(super) frame: Buffer,
     /// When it should have left; `None` before the workload, when that does not count.
     pub(super) due: Option<Instant>,
 }
@@ -41,14 +63,28 @@ impl OneWay {
             Direction::Up => &plan.paths[path.index()].up,
             Direction::Down => &plan.paths[path.index()].down,
         };
-        let changes = plan.timeline.changes.iter().rev();
         let mine = |change: &&Change| change.path == path && change.direction == direction;
+        let changes = plan.timeline.changes.iter().filter(mine).cloned().collect();
+        Self::with(profile, trial.link_seed(path, direction), changes, Instant::FAR_FUTURE)
+    }
+
+    /// `changes`: sorted by time. `start`: until then the link is clean.
+    pub(super) fn with(
+        profile: &LinkProfile,
+        seed: u64,
+        mut changes: Vec<Change>,
+        start: Instant,
+    ) -> Self {
+        changes.reverse();
         Self {
-            clean: Link::new(&clean_profile(), 0),
-            live: Link::new(profile, trial.link_seed(path, direction)),
-            start: Instant::FAR_FUTURE,
+            clean: Lane::new(&clean_profile(), 0),
+            live: Lane::new(profile, seed),
+            start,
             handshake: WireCount::default(),
-            changes: changes.filter(mine).cloned().collect(),
+            changes,
+            changed: Instant::ZERO,
+            missed: Duration::ZERO,
+            unheld: 0,
         }
     }
 
@@ -56,55 +92,114 @@ impl OneWay {
         self.start = start;
     }
 
-    /// Takes a frame that the kernel received at `at`.
-    pub(super) fn push(&mut self, at: Instant, mut bytes: Vec<u8>) {
+    /// Takes a frame that the kernel received at `at`. Foreign ones (ARP) are left out.
+    pub(super) fn push(&mut self, at: Instant, mut bytes: Buffer, pool: &Pool) -> Result<(), Unfit> {
         self.make_changes(at);
-        let Ok(frame) = Frame::new(&mut bytes) else { return };
-        let (length, ecn_capable) = (frame.length() as u32, frame.is_ecn_capable());
-        let mut packet = Packet::new(length, bytes);
+        self.missed = self.missed.max(self.changed.saturating_since(at));
+        let frame = Frame::new(&mut bytes)?;
+        let segments = frame.segments()?;
+        let ecn_capable = frame.is_ecn_capable();
+        let mut packet = Packet::new(frame.length() as u32, None);
         packet.ecn_capable = ecn_capable;
-        if at >= self.start {
-            self.live.push(at, packet);
-        } else {
-            self.handshake.packets += 1;
-            self.handshake.bytes += u64::from(length - ETHERNET_HEADER);
-            self.clean.push(at, packet);
+        match segments {
+            Some(segments) => self.push_super_packet(at, packet, bytes, segments, pool),
+            None => self.push_packet(at, Packet { payload: Some(bytes), ..packet }),
+        }
+        Ok(())
+    }
+
+    /// Whole if nothing on the link could make a difference between its packets, which are counted
+    /// one by one even so. Else cut into them.
+    fn push_super_packet(
+        &mut self,
+        at: Instant,
+        packet: Packet<Cargo>,
+        whole: Buffer,
+        segments: Segments,
+        pool: &Pool,
+    ) {
+        let piece = |index, payload| {
+            Packet { length: segments.length(index) as u32, payload, ..packet.clone() }
+        };
+        if self.lane(at).takes_whole(segments.count()) {
+            self.push_packet(at, piece(0, Some(whole)));
+            (1..segments.count()).for_each(|index| self.push_packet(at, piece(index, None)));
+            return;
+        }
+        for index in 0..segments.count() {
+            match pool.take(segments.buffer_length(index)) {
+                Some(mut buffer) => {
+                    segments.write(&whole, index, &mut buffer);
+                    self.push_packet(at, piece(index, Some(buffer)));
+                }
+                None => self.unheld += 1,
+            }
         }
     }
 
-    /// Makes the changes due well before `now` that no packet has asked for; how late the latest of
-    /// them was.
-    pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
-        self.make_changes(now - GRACE).map(|due| now.saturating_since(due))
+    fn push_packet(&mut self, at: Instant, packet: Packet<Cargo>) {
+        if at < self.start {
+            self.handshake.packets += 1;
+            self.handshake.bytes += u64::from(packet.length - ETHERNET_HEADER);
+        }
+        self.lane(at).link.push(at, packet);
     }
 
-    /// Makes every change due by `at`; when the last of them was due.
-    fn make_changes(&mut self, at: Instant) -> Option<Instant> {
-        let mut last = None;
+    fn lane(&mut self, at: Instant) -> &mut Lane {
+        if at >= self.start { &mut self.live } else { &mut self.clean }
+    }
+
+    /// Makes the changes that are due and that no packet has asked for in good time. If packets
+    /// that were on the link already could have noticed, how late the latest of the changes was.
+    pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
+        let due = self.next_change().filter(|due| *due + self.patience() <= now)?;
+        let slots = self.slots_at_next_change();
+        self.make_changes(due);
+        slots.then(|| now.saturating_since(due))
+    }
+
+    /// Makes every change due by `at`.
+    fn make_changes(&mut self, at: Instant) {
         while let Some(due) = self.next_change().filter(|due| *due <= at) {
             if let Some(change) = self.changes.pop() {
                 self.live.set_profile(due, &change.profile);
             }
-            last = Some(due);
+            self.changed = due;
         }
-        last
     }
 
     fn next_change(&self) -> Option<Instant> {
         self.changes.last().map(|change| self.start + change.at)
     }
 
+    fn patience(&self) -> Duration {
+        if self.slots_at_next_change() { GRACE } else { PATIENCE }
+    }
+
+    fn slots_at_next_change(&self) -> bool {
+        let next = self.changes.last().is_some_and(|change| change.profile.slot.is_some());
+        next || self.live.has_slots
+    }
+
     pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
-        let clean = self.clean.pop(now).map(|departed| leaving(departed.packet, None));
-        clean.or_else(|| {
-            let departed = self.live.pop(now)?;
-            Some(leaving(departed.packet, Some(departed.due)))
-        })
+        loop {
+            let (departed, due) = match self.clean.link.pop(now) {
+                Some(departed) => (departed, None),
+                None => {
+                    let departed = self.live.link.pop(now)?;
+                    let due = departed.due;
+                    (departed, Some(due))
+                }
+            };
+            if let Some(frame) = stamped(departed.packet) {
+                return Some(Leaving { frame, due });
+            }
+        }
     }
 
     pub(super) fn next_wakeup(&self) -> Option<Instant> {
-        let change = self.next_change().map(|due| due + GRACE);
-        let links = [self.clean.next_wakeup(), self.live.next_wakeup(), change];
+        let change = self.next_change().map(|due| due + self.patience());
+        let links = [self.clean.link.next_wakeup(), self.live.link.next_wakeup(), change];
         links.into_iter().flatten().min()
     }
 
@@ -113,20 +208,56 @@ impl OneWay {
     }
 
     pub(super) fn count(&self) -> LinkCount {
-        link_count(self.live.counters())
+        link_count(self.live.link.counters())
+    }
+
+    /// The most by which the profile in effect for a packet was not the one of its time of arrival.
+    pub(super) fn missed(&self) -> Duration {
+        self.missed
+    }
+
+    pub(super) fn unheld(&self) -> u64 {
+        self.unheld
+    }
+}
+
+impl Lane {
+    fn new(profile: &LinkProfile, seed: u64) -> Self {
+        let link = Link::new(profile, seed);
+        let mut lane = Self { link, treats_all_alike: false, has_slots: false, limit: 0 };
+        lane.note(profile);
+        lane
+    }
+
+    fn set_profile(&mut self, due: Instant, profile: &LinkProfile) {
+        self.link.set_profile(due, profile);
+        self.note(profile);
+    }
+
+    fn note(&mut self, profile: &LinkProfile) {
+        self.treats_all_alike = profile.treats_all_alike();
+        self.has_slots = profile.slot.is_some();
+        self.limit = profile.limit as usize;
+    }
+
+    /// Whether this many packets that come at once are sure to leave at once.
+    fn takes_whole(&self, packets: usize) -> bool {
+        self.treats_all_alike && self.link.len() + packets <= self.limit
     }
 }
 
 /// Does to the frame's bytes what the link decided.
-fn leaving(packet: Packet<Vec<u8>>, due: Option<Instant>) -> Leaving {
-    let mut bytes = packet.payload;
-    if let Ok(mut frame) = Frame::new(&mut bytes) {
-        if packet.marked {
-            frame.mark();
-        }
-        if let Some(flip) = packet.corrupted {
-            frame.corrupt(flip);
+fn stamped(packet: Packet<Cargo>) -> Cargo {
+    let mut bytes = packet.payload?;
+    if packet.marked || packet.corrupted.is_some() {
+        if let Ok(mut frame) = Frame::new(&mut bytes) {
+            if packet.marked {
+                frame.mark();
+            }
+            if let Some(flip) = packet.corrupted {
+                frame.corrupt(flip);
+            }
         }
     }
-    Leaving { frame: bytes, due }
+    Some(bytes)
 }
