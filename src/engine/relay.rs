@@ -4,6 +4,7 @@
 mod arrivals;
 mod middle;
 mod one_way;
+mod wire;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,10 +12,12 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use self::middle::{Middle, Relayed};
+pub use self::wire::{Wire, WirePlan, WireReport};
 use super::bounds::Bounds;
 use super::conductor::{Conducted, Conductor};
 use super::fidelity::{Damage, Lateness, Stalls, Timekeeping};
 use super::lab::Lab;
+use super::packet_socket::PacketSocket;
 use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial};
 use crate::protocol::Role;
 use crate::recording::{Handshake, Recording};
@@ -50,13 +53,21 @@ impl Engine for Relay {
     ) -> Result<Recording, EngineError> {
         let lab = Lab::build(trial.plan.paths.len() as u8)?;
         let bounds = Arc::new(Bounds::new());
-        let relay = Running::start(trial, &lab, Arc::clone(&bounds))?;
+        let relay = start(trial.clone(), lab.relay_sockets()?, Arc::clone(&bounds))?;
         let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);
         // If the relay failed, that is why the endpoints did.
         let relayed = relay.end()?;
         let conducted = conducted?;
         Ok(Recording::new(trial, EngineKind::Relay, outcome(conducted, relayed)))
     }
+}
+
+fn start(
+    trial: Trial,
+    sockets: Vec<(PacketSocket, PacketSocket)>,
+    bounds: Arc<Bounds>,
+) -> Result<Running, EngineError> {
+    Running::start(Arc::clone(&bounds), move || Middle::of_trial(&trial, sockets, bounds))
 }
 
 /// The relay's thread. However a trial ends, it is told to stop and waited for.
@@ -66,10 +77,14 @@ struct Running {
 }
 
 impl Running {
-    fn start(trial: &Trial, lab: &Lab, bounds: Arc<Bounds>) -> Result<Self, EngineError> {
-        let (trial, sockets, for_all) = (trial.clone(), lab.relay_sockets()?, Arc::clone(&bounds));
+    /// `middle` makes the relay on its own thread.
+    fn start(
+        bounds: Arc<Bounds>,
+        middle: impl FnOnce() -> Middle + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        let for_all = Arc::clone(&bounds);
         let body = move || {
-            let relayed = Middle::of_trial(&trial, sockets, Arc::clone(&for_all)).run();
+            let relayed = middle().run();
             for_all.end();
             relayed
         };
