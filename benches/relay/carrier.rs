@@ -68,7 +68,9 @@ fn impairlab(load: &str, delay: Duration) -> Result<Measured> {
     let measured = through(&sender, &receiver, load)?;
     let report = wire.end()?;
     if std::env::var_os("BENCH_VERBOSE").is_some() {
-        eprintln!("{report:?}");
+        let packets = report.up.delivered + report.down.delivered;
+        let each = report.cpu / packets.max(1) as u32;
+        eprintln!("{packets} packets, {each:?} of processor time each; {:?}", report.fidelity);
     }
     Ok(measured)
 }

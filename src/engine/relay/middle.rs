@@ -16,7 +16,7 @@ use crate::engine::buffer::Buffer;
 use crate::engine::fidelity::{Damage, Lateness, STALL, Stalls};
 use crate::engine::frame::Unfit;
 use crate::engine::packet_socket::PacketSocket;
-use crate::engine::real_clock::Clock;
+use crate::engine::real_clock::{Clock, thread_cpu_time};
 use crate::engine::syscalls::BATCH;
 use crate::engine::waiter::{Priority, Waiter};
 use crate::recording::{PathWire, WireCount};
@@ -70,6 +70,8 @@ pub(super) struct Relayed {
     pub(super) damage: Damage,
     pub(super) stalls: Stalls,
     pub(super) realtime: bool,
+    /// Processor time of the relay's thread, waiting awake left out.
+    pub(super) cpu: Duration,
 }
 
 impl Middle {
@@ -207,6 +209,7 @@ impl Middle {
             damage: self.damage,
             stalls: waiter.stalls(),
             realtime: waiter.is_realtime(),
+            cpu: thread_cpu_time().saturating_sub(waiter.spun()),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! senders, and for benchmarks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use netns::Namespace;
 
@@ -39,6 +40,8 @@ pub struct WireReport {
     pub up: LinkCount,
     pub down: LinkCount,
     pub fidelity: Fidelity,
+    /// Processor time of the relay, the kernel's work for it included, waiting awake not.
+    pub cpu: Duration,
 }
 
 impl Wire {
@@ -94,6 +97,6 @@ impl From<Relayed> for WireReport {
             damage: relayed.damage,
             ..Timekeeping::default()
         };
-        Self { up, down, fidelity: timekeeping.fidelity() }
+        Self { up, down, fidelity: timekeeping.fidelity(), cpu: relayed.cpu }
     }
 }
