@@ -123,7 +123,7 @@ struct Duty {
 
 impl Duty {
     /// The share of a processor that a thread may use for long.
-    const LIMIT: f64 = 0.7;
+    const LIMIT: f64 = 0.9;
     /// Seconds that it may use at once after a rest.
     const PURSE: f64 = 0.01;
     /// Seconds. What it would take longer to pay back is forgiven: a host that stood still may look
