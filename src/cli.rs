@@ -104,10 +104,12 @@ pub struct RunArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineChoice {
-    /// relay where namespaces can be made, else sim
+    /// netem where the kernel has all of it, else relay where namespaces can be made, else sim
     Auto,
     /// Virtual time: seconds instead of minutes, exact and repeatable
     Sim,
     /// Real time, in network namespaces, impaired by a user-space relay
     Relay,
+    /// Real time, in network namespaces, impaired by the kernel's own netem
+    Netem,
 }

@@ -61,6 +61,10 @@ pub struct Counters {
     pub overlimits: u32,
     /// Packets held now.
     pub queued: u32,
+    /// Bytes of the packets held now.
+    pub queued_bytes: u32,
+    /// Packets put back, or (netem) put in front of the others.
+    pub requeues: u32,
 }
 
 /// The kernel's tables could not be read.
@@ -158,7 +162,7 @@ fn link(message: LinkMessage) -> Link {
     link
 }
 
-fn qdisc(message: TcMessage) -> Qdisc {
+pub(crate) fn qdisc(message: TcMessage) -> Qdisc {
     let mut qdisc = Qdisc {
         link: message.header.index.unsigned_abs(),
         kind: String::new(),
@@ -199,6 +203,8 @@ impl Counters {
                 self.drops = queue.drops;
                 self.overlimits = queue.overlimits;
                 self.queued = queue.qlen;
+                self.queued_bytes = queue.backlog;
+                self.requeues = queue.requeues;
             }
             _ => {}
         }

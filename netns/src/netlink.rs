@@ -109,8 +109,31 @@ impl Batch {
     }
 
     fn ask_from_here(self, namespace: &str) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
+        Connection::open_from_here(namespace)?.ask(&self)
+    }
+}
+
+/// A socket that stays open, for requests that have to be made on time: it belongs to the namespace
+/// of the thread that opened it, and works on any.
+pub(crate) struct Connection {
+    socket: Socket,
+    namespace: String,
+}
+
+impl Connection {
+    pub(crate) fn open_from_here(namespace: &str) -> Result<Self, NetlinkError> {
         let socket = open().map_err(|source| socket_error(namespace, source))?;
-        let requests = &self.requests;
+        Ok(Self { socket, namespace: namespace.to_owned() })
+    }
+
+    pub(crate) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Sends everything, and hands back what was asked for. The first refusal is the error.
+    pub(crate) fn ask(&self, batch: &Batch) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
+        let Self { socket, namespace } = self;
+        let requests = &batch.requests;
         let mut conversation = Conversation { socket, namespace, requests, told: Vec::new() };
         let mut first = 0;
         while first < requests.len() {
@@ -137,7 +160,7 @@ fn socket_error(namespace: &str, source: io::Error) -> NetlinkError {
 }
 
 struct Conversation<'a> {
-    socket: Socket,
+    socket: &'a Socket,
     namespace: &'a str,
     requests: &'a [Request],
     /// What the kernel sent beside plain answers.

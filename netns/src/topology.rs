@@ -1,4 +1,4 @@
-//! Namespaces wired together: veth pairs made in place, with their addresses, routes and
+//! Namespaces wired together: veth pairs and bridges made in place, with their addresses, routes and
 //! neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
 //! namespace.
 
@@ -14,9 +14,11 @@ use crate::address::{Address, MacAddress};
 use crate::loopback::up;
 use crate::namespace::Namespace;
 use crate::netlink::{Batch, NetlinkError};
+pub use bridge::Bridge;
 use ready::wait_until_ready;
-use requests::{add_address, add_neighbour, add_route, create_pair};
+use requests::{add_address, add_neighbour, add_route, create_pair, make_port};
 
+mod bridge;
 mod ready;
 mod requests;
 
@@ -24,6 +26,10 @@ mod requests;
 /// begin well above those the kernel hands out to links that are made inside by other means, and no
 /// two ends have the same: the kernel is quicker to notice that a link is up if its peer's differs.
 static NEXT_LINK_INDEX: AtomicU32 = AtomicU32::new(100);
+
+fn next_link_index() -> u32 {
+    NEXT_LINK_INDEX.fetch_add(1, Ordering::Relaxed)
+}
 
 /// Ethernet's own, and the kernel's default for veth.
 pub const DEFAULT_MTU: u32 = 1500;
@@ -36,6 +42,8 @@ pub struct End {
     index: u32,
     mac: MacAddress,
     mtu: u32,
+    /// The index of the bridge that it is a port of.
+    bridge: Option<u32>,
     addresses: Vec<Address>,
     neighbours: Vec<(IpAddr, MacAddress)>,
     routes: Vec<Route>,
@@ -48,9 +56,10 @@ impl End {
         Self {
             namespace: namespace.clone(),
             name: name.to_owned(),
-            index: NEXT_LINK_INDEX.fetch_add(1, Ordering::Relaxed),
+            index: next_link_index(),
             mac,
             mtu: DEFAULT_MTU,
+            bridge: None,
             addresses: Vec::new(),
             neighbours: Vec::new(),
             routes: Vec::new(),
@@ -60,6 +69,13 @@ impl End {
     /// The largest IP packet in bytes; [`DEFAULT_MTU`] unless set.
     pub fn mtu(mut self, bytes: u32) -> Self {
         self.mtu = bytes;
+        self
+    }
+
+    /// Makes it a port of this bridge, which has to be in the same namespace. A port is for the
+    /// bridge alone: it should have no address.
+    pub fn port_of(mut self, bridge: &Bridge) -> Self {
+        self.bridge = Some(bridge.index);
         self
     }
 
@@ -123,10 +139,11 @@ impl Route {
     }
 }
 
-/// Veth pairs to be made together.
+/// Veth pairs and bridges to be made together.
 #[derive(Debug, Default)]
 pub struct Topology {
     group: u32,
+    bridges: Vec<Bridge>,
     pairs: Vec<[End; 2]>,
 }
 
@@ -148,9 +165,23 @@ impl Topology {
         self
     }
 
-    /// Makes every pair, brings up and furnishes its ends, and waits until packets get through.
+    /// Adds a bridge; its ports are the ends that say so.
+    pub fn bridge(&mut self, bridge: Bridge) -> &mut Self {
+        self.bridges.push(bridge);
+        self
+    }
+
+    /// Makes every bridge and pair, brings up and furnishes its ends, and waits until packets get through.
     /// After an error, what was made goes with its namespaces.
     pub fn build(self) -> Result<(), NetlinkError> {
+        for bridge in &self.bridges {
+            let mut batch = Batch::default();
+            let purpose = format!("create bridge {}", bridge.name);
+            batch.push(purpose, NLM_F_CREATE | NLM_F_EXCL, bridge.create());
+            let purpose = format!("bring up {}", bridge.name);
+            batch.push(purpose, 0, up(bridge.index, LinkFlags::empty()));
+            batch.send(&bridge.namespace)?;
+        }
         let Some([first, _]) = self.pairs.first() else { return Ok(()) };
         let mut pairs = Batch::default();
         for pair in &self.pairs {
@@ -182,6 +213,10 @@ impl Batch {
     /// is not there.
     fn append_end(&mut self, end: &End) {
         let name = &end.name;
+        if let Some(bridge) = end.bridge {
+            let purpose = format!("make {name} a port of the bridge with index {bridge}");
+            self.push(purpose, 0, make_port(end.index, bridge));
+        }
         self.push(format!("bring up {name}"), 0, up(end.index, end.flags()));
         for address in &end.addresses {
             let purpose = format!("add address {address} to {name}");

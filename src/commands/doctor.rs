@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use netns::{Availability, Capabilities};
 use serde::Serialize;
 
-use super::engine_choice::relay_lacks;
+use super::engine_choice::{netem_lacks, relay_lacks};
 
 #[derive(Debug, Serialize)]
 struct Diagnosis {
@@ -34,7 +34,7 @@ pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
     print(&diagnosis.engines, out)?;
     writeln!(out, "\nCapabilities")?;
     print(&diagnosis.capabilities, out)?;
-    writeln!(out, "\nnetem, tbf and multipath TCP are not used by the engines of this version.")
+    writeln!(out, "\ntbf and multipath TCP are not used by the engines of this version.")
 }
 
 impl Diagnosis {
@@ -48,18 +48,20 @@ impl Diagnosis {
                 remedy: Some((*remedy).to_owned()),
             },
         };
-        let relay = match relay_lacks(capabilities) {
-            None => Finding::available("relay"),
+        let engine = |name: &str, lacks: Option<String>| match lacks {
+            None => Finding::available(name),
             Some(missing) => Finding {
-                name: "relay".to_owned(),
+                name: name.to_owned(),
                 available: false,
                 reason: Some(missing),
                 remedy: Some("see the capabilities below".to_owned()),
             },
         };
+        let relay = engine("relay", relay_lacks(capabilities));
+        let netem = engine("netem", netem_lacks(capabilities));
         Self {
             kernel: capabilities.kernel.clone(),
-            engines: vec![Finding::available("sim"), relay],
+            engines: vec![Finding::available("sim"), relay, netem],
             capabilities: capabilities.all().map(finding).into(),
         }
     }

@@ -70,6 +70,9 @@ pub struct Ended {
     pub damage: Damage,
     /// Processor time since the start of the workload, system calls included, waiting awake not.
     pub cpu: Duration,
+    /// Open for as long as packets may be on their way: one that came to a closed socket would be
+    /// answered with an error, which is nothing that a sender sent.
+    _sockets: Vec<PathSocket>,
 }
 
 /// Runs an endpoint until the trial is over; `None` if its protocol could not be built.
@@ -133,7 +136,7 @@ impl Endpoint {
         Self {
             clock,
             protocol,
-            waiter: Waiter::new(clock, Priority::Endpoint, SPIN),
+            waiter: Waiter::new(clock, plan.bounds.pace(), Priority::Endpoint, SPIN),
             batch: ReceiveBatch::new(DATAGRAM_BUFFER),
             start: None,
             told: Told::Nothing,
@@ -313,6 +316,7 @@ impl Endpoint {
             stalls: self.waiter.stalls(),
             realtime: self.waiter.is_realtime(),
             damage: Damage { overflowed, unsendable: self.unsendable, ..Damage::default() },
+            _sockets: self.plan.sockets,
         }
     }
 }

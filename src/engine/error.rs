@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use super::LabError;
+use super::{LabError, NetemError};
 use crate::protocol::BuildError;
 
 #[derive(Debug, Error)]
@@ -27,6 +27,8 @@ pub enum EngineError {
     Crashed { sender: String },
     #[error("the relay cannot read its sockets: {0}")]
     Relay(io::Error),
+    #[error("netem: {0}")]
+    Netem(#[from] NetemError),
     #[error("the relay crashed")]
     RelayCrashed,
 }

@@ -1,19 +1,23 @@
 //! The three namespaces of one trial and the wires between them: vehicle, middle and cloud, and for
-//! each path one veth pair on either side of the middle. Nothing but the endpoints' datagrams is
-//! ever on a wire: neighbours are static. The kernel takes all of it down when the last descriptor
-//! is closed, however the process ends.
+//! each path one veth pair on either side of the middle. There either the relay joins the two, or a
+//! bridge. Nothing but the endpoints' datagrams is ever on a wire: neighbours are static, and a
+//! bridge has nothing to say. The kernel takes all of it down when the last descriptor is closed,
+//! however the process ends.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use netns::{
-    Address, End, MacAddress, Namespace, NamespaceError, NetlinkError, OffloadError, Topology,
+    Address, Bridge, DumpError, End, MacAddress, Namespace, NamespaceError, NetlinkError,
+    OffloadError, Qdisc, QdiscError, Shaper, Topology,
 };
 use thiserror::Error;
 
 use super::packet_socket::PacketSocket;
+use super::tap::Tap;
 use super::udp_socket::PathSocket;
 use crate::protocol::Role;
+use crate::units::{Direction, PathId};
 
 #[derive(Debug, Error)]
 pub enum LabError {
@@ -23,6 +27,10 @@ pub enum LabError {
     Links(#[from] NetlinkError),
     #[error(transparent)]
     Offloads(#[from] OffloadError),
+    #[error(transparent)]
+    Shaper(#[from] QdiscError),
+    #[error(transparent)]
+    Qdiscs(#[from] DumpError),
     #[error("cannot open the {socket} socket of path {path}: {source}")]
     Socket { socket: &'static str, path: usize, source: io::Error },
 }
@@ -37,6 +45,15 @@ pub struct Lab {
     wires: Vec<Wire>,
 }
 
+/// What joins the two ends of each path in the middle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joint {
+    /// Nothing of the kernel's: the relay takes frames out of one end and puts them into the other.
+    Relay,
+    /// A bridge, which passes every frame on as it is and at once.
+    Bridge,
+}
+
 /// The two ends of a path in the middle, by interface index.
 #[derive(Debug, Clone, Copy)]
 struct Wire {
@@ -44,15 +61,21 @@ struct Wire {
     to_cloud: u32,
 }
 
+/// Where frames go into a direction of a path, and where they come out, as the middle sees them.
+pub struct Taps {
+    pub entry: Tap,
+    pub exit: Tap,
+}
+
 impl Lab {
     /// `paths` is at most 255, as a `PathId` is.
-    pub fn build(paths: u8) -> Result<Self, LabError> {
+    pub fn build(paths: u8, joint: Joint) -> Result<Self, LabError> {
         let [vehicle, middle, cloud] =
             [Namespace::new("vehicle")?, Namespace::new("middle")?, Namespace::new("cloud")?];
         let mut lab = Self { vehicle, middle, cloud, wires: Vec::new() };
         let mut topology = Topology::new();
         for path in 0..paths {
-            let wire = lab.lay(path, &mut topology);
+            let wire = lab.lay(path, joint, &mut topology);
             lab.wires.push(wire);
         }
         topology.build()?;
@@ -71,15 +94,62 @@ impl Lab {
         ends.iter().try_for_each(|(namespace, link)| namespace.set_offloads(link, false))
     }
 
-    fn lay(&self, path: u8, topology: &mut Topology) -> Wire {
+    fn lay(&self, path: u8, joint: Joint, topology: &mut Topology) -> Wire {
+        let bridge = match joint {
+            Joint::Relay => None,
+            Joint::Bridge => Some(Bridge::new(&self.middle, &format!("b{path}"), bridge_mac(path))),
+        };
         let in_middle = |side: &str, number: u32| {
-            End::new(&self.middle, &format!("{side}{path}"), mac(path, number))
+            let end = End::new(&self.middle, &format!("{side}{path}"), mac(path, number));
+            match &bridge {
+                None => end,
+                Some(bridge) => end.port_of(bridge),
+            }
         };
         let (to_vehicle, to_cloud) = (in_middle("v", 2), in_middle("c", 3));
         let wire = Wire { to_vehicle: to_vehicle.index(), to_cloud: to_cloud.index() };
         topology.veth(endpoint(&self.vehicle, path, Role::Client), to_vehicle);
         topology.veth(endpoint(&self.cloud, path, Role::Server), to_cloud);
+        if let Some(bridge) = bridge {
+            topology.bridge(bridge);
+        }
         wire
+    }
+
+    /// The end in the middle by which a direction leaves it, and so the one whose queue discipline
+    /// every packet of that direction meets: its interface index and name.
+    pub fn exit(&self, path: PathId, direction: Direction) -> (u32, String) {
+        let wire = self.wires[path.index()];
+        match direction {
+            Direction::Up => (wire.to_cloud, format!("c{}", path.0)),
+            Direction::Down => (wire.to_vehicle, format!("v{}", path.0)),
+        }
+    }
+
+    /// To change the queue disciplines in the middle.
+    pub fn shaper(&self) -> Result<Shaper, LabError> {
+        Ok(self.middle.shaper()?)
+    }
+
+    /// The queue disciplines in the middle.
+    pub fn qdiscs(&self) -> Result<Vec<Qdisc>, LabError> {
+        Ok(self.middle.qdiscs()?)
+    }
+
+    /// For each path, the taps of both directions, up first.
+    pub fn taps(&self) -> Result<Vec<[Taps; 2]>, LabError> {
+        let open = |(path, wire): (usize, &Wire)| {
+            let failed = |source| LabError::Socket { socket: "tap", path, source };
+            let taps = |from, to| {
+                Ok::<_, io::Error>(Taps { entry: Tap::incoming(from)?, exit: Tap::outgoing(to)? })
+            };
+            let Wire { to_vehicle, to_cloud } = *wire;
+            Ok([
+                taps(to_vehicle, to_cloud).map_err(failed)?,
+                taps(to_cloud, to_vehicle).map_err(failed)?,
+            ])
+        };
+        self.middle.run(|| self.wires.iter().enumerate().map(open).collect())?
     }
 
     /// For each path, the relay's sockets towards the vehicle and towards the cloud.
@@ -126,6 +196,11 @@ fn address(path: u8, role: Role) -> IpAddr {
 
 fn mac(path: u8, number: u32) -> MacAddress {
     MacAddress::local(u32::from(path) * 4 + number)
+}
+
+/// No frame is ever sent to it.
+fn bridge_mac(path: u8) -> MacAddress {
+    MacAddress::local(u32::from(u8::MAX) * 4 + 4 + u32::from(path))
 }
 
 fn number(role: Role) -> u32 {

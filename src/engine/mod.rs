@@ -21,20 +21,26 @@ mod error;
 mod fidelity;
 mod frame;
 mod lab;
+pub mod netem;
 mod outcome;
+mod pace;
 mod packet_socket;
 mod real_clock;
 mod receive_batch;
 pub mod relay;
+mod side_by_side;
 pub mod sim;
 mod syscalls;
+mod tap;
 mod udp_socket;
 mod waiter;
 
 pub use crate::recording::EngineKind;
 pub use error::EngineError;
 pub use lab::LabError;
+pub use netem::NetemError;
 pub use outcome::Outcome;
+pub use pace::Pace;
 
 /// One-way delay of every path while connections are set up. The link is otherwise clean, so that
 /// no sender starts with a handicap, and paths are validated before the first loss.

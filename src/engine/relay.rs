@@ -16,8 +16,10 @@ pub use self::wire::{Wire, WirePlan, WireReport};
 use super::bounds::Bounds;
 use super::conductor::{Conducted, Conductor};
 use super::fidelity::{Damage, Lateness, Stalls, Timekeeping};
-use super::lab::Lab;
+use super::lab::{Joint, Lab};
+use super::pace::Pace;
 use super::packet_socket::PacketSocket;
+use super::side_by_side::side_by_side;
 use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial};
 use crate::protocol::Role;
 use crate::recording::{Handshake, Recording};
@@ -29,7 +31,7 @@ pub struct Relay;
 impl Relay {
     /// Whether a trial could be run here: builds the network of one, and takes it down.
     pub fn probe() -> Result<(), EngineError> {
-        let lab = Lab::build(1)?;
+        let lab = Lab::build(1, Joint::Relay)?;
         lab.relay_sockets()?;
         lab.endpoint_sockets(Role::Client)?;
         Ok(())
@@ -42,8 +44,7 @@ impl Engine for Relay {
     }
 
     fn side_by_side(&self, plan: &Plan) -> usize {
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        side_by_side(processors, plan)
+        side_by_side(plan)
     }
 
     fn run(
@@ -51,8 +52,8 @@ impl Engine for Relay {
         trial: &Trial,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
-        let lab = Lab::build(trial.plan.paths.len() as u8)?;
-        let bounds = Arc::new(Bounds::new());
+        let lab = Lab::build(trial.plan.paths.len() as u8, Joint::Relay)?;
+        let bounds = Arc::new(Bounds::new(Pace::Real));
         let relay = start(trial.clone(), lab.relay_sockets()?, Arc::clone(&bounds))?;
         let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);
         // If the relay failed, that is why the endpoints did.
@@ -124,6 +125,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         sends: vehicle.sends,
         vehicle_cpu: vehicle.cpu,
         cloud_cpu: cloud.cpu,
+        ..Timekeeping::default()
     };
     Outcome {
         handshake: Handshake {
@@ -140,20 +142,3 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         fidelity: Some(timekeeping.fidelity()),
     }
 }
-
-/// A trial has three threads that must be on time, each of them awake for a small part of it: so
-/// several share a processor, up to a number of packets a second at which they begin to stand in
-/// each other's way. Twelve trials of 50 messages a second on two busy processors, or four of
-/// 1,000, had 99th percentiles of lateness around 0.2 ms.
-fn side_by_side(processors: usize, plan: &Plan) -> usize {
-    const TRIALS: usize = 6;
-    const PACKETS_PER_SECOND: f64 = 2000.0;
-    let (_, answer) = plan.workload.payload_per_message();
-    let ways = if answer > 0 { 2.0 } else { 1.0 };
-    let packets = plan.workload.periodic().rate * ways * plan.paths.len() as f64;
-    let by_rate = (PACKETS_PER_SECOND * processors as f64 / packets) as usize;
-    by_rate.clamp(1, processors * TRIALS)
-}
-
-#[cfg(test)]
-mod tests;

@@ -192,6 +192,37 @@ pub fn set_option(
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Has a packet socket receive only what leaves by its interface.
+pub fn take_only_outgoing(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // Classic BPF: load the packet's type; the whole packet if it is outgoing, else nothing.
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    let packet_type = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
+    let mut steps = [
+        step((libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, 0, 0, packet_type),
+        step(
+            (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+            0,
+            1,
+            u32::from(libc::PACKET_OUTGOING),
+        ),
+        step((libc::BPF_RET | libc::BPF_K) as u16, 0, 0, u32::MAX),
+        step((libc::BPF_RET | libc::BPF_K) as u16, 0, 0, 0),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    // SAFETY: the program and its steps outlive the call, and both lengths are told; the kernel
+    // only reads them.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            (&raw const program).cast(),
+            size_of::<libc::sock_fprog>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Frames that a packet socket has dropped since the last call because its buffer was full.
 pub fn packet_socket_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };

@@ -1,6 +1,6 @@
-//! How a real-time thread waits: asleep until shortly before its deadline, then awake and watching,
-//! and never awake for so much of the time that the kernel takes the processor away. Notices when
-//! the host let it oversleep.
+//! How a thread that must be on time waits. In real time: asleep until shortly before its deadline,
+//! then awake and watching, and never awake for so much of the time that the kernel takes the
+//! processor away; it notices when the host let it oversleep. In virtual time: asleep.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 
 use super::fidelity::Stalls;
+use super::pace::Pace;
 use super::real_clock::{Clock, thread_cpu_time};
 use super::syscalls::run_first_in_first_out;
 use crate::units::Instant;
@@ -24,6 +25,7 @@ pub enum Priority {
 /// The waiting of one thread; made on the thread itself.
 pub struct Waiter {
     clock: Clock,
+    pace: Pace,
     spin: Duration,
     duty: Duty,
     stalls: Stalls,
@@ -35,9 +37,10 @@ pub struct Waiter {
 }
 
 impl Waiter {
-    /// Takes the real-time scheduling class if this process may.
-    pub fn new(clock: Clock, priority: Priority, spin: Duration) -> Self {
-        let realtime = run_first_in_first_out(priority as i32).is_ok();
+    /// In real time, takes the real-time scheduling class if this process may. In virtual time no
+    /// thread is ever kept from running, and classes mean nothing.
+    pub fn new(clock: Clock, pace: Pace, priority: Priority, spin: Duration) -> Self {
+        let realtime = pace == Pace::Real && run_first_in_first_out(priority as i32).is_ok();
         if !realtime {
             // Without it, the kernel may let a timer be 50 µs late; a refusal only leaves it at
             // that.
@@ -46,6 +49,7 @@ impl Waiter {
         let now = clock.now();
         Self {
             clock,
+            pace,
             spin,
             duty: Duty::new(now, thread_cpu_time()),
             stalls: Stalls::default(),
@@ -57,6 +61,15 @@ impl Waiter {
 
     /// Returns when one of `sources` has something to read, or at `deadline`, whichever is first.
     pub fn wait(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
+        match self.pace {
+            Pace::Real => self.wait_awake(sources, deadline),
+            Pace::Virtual => {
+                poll_for(sources, deadline.saturating_since(self.clock.now()));
+            }
+        }
+    }
+
+    fn wait_awake(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
         let asleep_from = self.clock.now();
         self.stalls.note(asleep_from.saturating_since(self.awake_since));
         let nap = self.duty.overdrawn(asleep_from, thread_cpu_time());
@@ -101,7 +114,9 @@ impl Waiter {
 
     /// A wait that ended late for a reason the waiter cannot see (a packet that nobody picked up).
     pub fn note_stall(&mut self, late: Duration) {
-        self.stalls.note(late);
+        if self.pace == Pace::Real {
+            self.stalls.note(late);
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use super::profile::Distribution;
 
 const ENTRIES: usize = 4096;
 
-/// `None` for the uniform distribution, which needs none.
-pub(super) fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
+/// Samples in units of jitter / 8192; `None` for the uniform distribution, which needs none.
+pub fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
     static NORMAL: LazyLock<Arc<[i16]>> = LazyLock::new(|| clipped(normal_quantiles()));
     static PARETO: LazyLock<Arc<[i16]>> = LazyLock::new(|| clipped(pareto_quantiles()));
     static PARETO_NORMAL: LazyLock<Arc<[i16]>> =
@@ -24,6 +24,20 @@ pub(super) fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
         Distribution::ParetoNormal => Some(PARETO_NORMAL.clone()),
         Distribution::Table(table) => Some(table.clone()),
     }
+}
+
+/// The same for slots, which draw from a table whatever their distribution: the kernel draws by the
+/// seed only where there is one.
+pub fn slot_table(distribution: &Distribution) -> Arc<[i16]> {
+    static EVEN: LazyLock<Arc<[i16]>> = LazyLock::new(even);
+    table(distribution).unwrap_or_else(|| EVEN.clone())
+}
+
+/// From −1 to 1 in steps of 2 / 8192, neither end included. Half as long as the kernel allows, so
+/// that it fits into a message beside a second table.
+fn even() -> Arc<[i16]> {
+    const LAST: i16 = SCALE as i16 - 1;
+    (-LAST..=LAST).step_by(2).collect()
 }
 
 fn clipped(quantiles: impl Iterator<Item = f64>) -> Arc<[i16]> {

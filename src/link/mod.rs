@@ -20,7 +20,7 @@ mod chance;
 mod corrupt;
 mod counters;
 mod delay;
-mod distribution;
+pub mod distribution;
 #[expect(clippy::module_inception, reason = "the type that gives the module its name")]
 mod link;
 mod loss;

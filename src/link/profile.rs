@@ -166,3 +166,18 @@ pub enum SlotSpacing {
         distribution: Distribution,
     },
 }
+
+impl SlotSpacing {
+    /// A middle, what is scattered around it, and how: in this form slots are drawn.
+    pub fn spread(&self) -> (Duration, Duration, Distribution) {
+        match self {
+            SlotSpacing::Between { min, max } => {
+                let half = max.saturating_sub(*min) / 2;
+                (*min + half, half, Distribution::Uniform)
+            }
+            SlotSpacing::Distributed { delay, jitter, distribution } => {
+                (*delay, *jitter, distribution.clone())
+            }
+        }
+    }
+}

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum EngineKind {
     Sim,
     Relay,
+    Netem,
 }
 
 impl fmt::Display for EngineKind {
@@ -16,6 +17,7 @@ impl fmt::Display for EngineKind {
         f.write_str(match self {
             EngineKind::Sim => "sim",
             EngineKind::Relay => "relay",
+            EngineKind::Netem => "netem",
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use super::{LinkCount, Message, MessageHistogram, Messages, Recording, WireCount};
+use super::{LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording, WireCount};
 use crate::scenario::limits;
 
 /// No counter of a trial comes near it, and thousands of them can be added up.
@@ -60,13 +60,21 @@ fn check_counts(recording: &Recording) -> Result<(), Implausible> {
         [packets, bytes, *lost, *overflowed, *duplicated, *corrupted, *marked, *delivered]
     };
     let wire = recording.wire.iter().flat_map(|wire| [link(&wire.up), link(&wire.down)]).flatten();
+    let kernel = recording.wire.iter().filter_map(|wire| wire.kernel).flatten().flat_map(qdisc);
     let handshake = [&recording.handshake.up, &recording.handshake.down].map(count);
     let statistics = recording.statistics;
     let others = [recording.accepted, statistics.discarded]
         .into_iter()
         .chain(statistics.retransmissions)
+        .chain(kernel)
         .chain(handshake.into_iter().flatten());
     if wire.chain(others).all(|count| count <= MOST) { Ok(()) } else { Err(Implausible::Count) }
+}
+
+fn qdisc(counters: QdiscCounters) -> [u64; 7] {
+    let QdiscCounters { sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes } =
+        counters;
+    [sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes]
 }
 
 fn check_messages(messages: &[Message]) -> Result<(), Implausible> {

@@ -71,6 +71,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         path: PathId(path),
         up: link(if used { bytes } else { 0 }),
         down: link(if used && ordered { bytes / 6 } else { 0 }),
+        kernel: None,
     };
     let bytes = character(sender).bytes;
     Recording {
@@ -101,9 +102,10 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
 
 pub fn fidelity() -> Fidelity {
     Fidelity {
-        lateness_p50_us: 12.5,
-        lateness_p99_us: 48.0,
-        lateness_max_us: 310.0,
+        virtual_time: false,
+        lateness_p50_us: Some(12.5),
+        lateness_p99_us: Some(48.0),
+        lateness_max_us: Some(310.0),
         change_lateness_max_us: 140.0,
         send_lateness_p99_us: 35.0,
         send_lateness_max_us: 120.0,
@@ -115,6 +117,7 @@ pub fn fidelity() -> Fidelity {
         damaged_packets: 0,
         vehicle_cpu_us: 54_000.0,
         cloud_cpu_us: 21_000.0,
+        limitations: Vec::new(),
         spoilt: None,
     }
 }

@@ -41,6 +41,7 @@ impl<'a> From<&'a Report> for Document<'a> {
             senders: report.senders.iter().map(|sender| Sender::new(sender, names)).collect(),
             claims: report.claims.iter().map(Claim::from).collect(),
             fidelity: report.fidelity.as_ref(),
+            kernel: report.kernel.as_ref(),
             remarks: report.remarks.iter().map(ToString::to_string).collect(),
         }
     }

@@ -1,11 +1,14 @@
-//! The kernel finishes two things some time after it has said yes: a link drops what is sent until
-//! it has noticed that its peer is up, and an IPv6 address receives nothing until its route is in.
+//! The kernel finishes three things some time after it has said yes: a link drops what is sent until
+//! it has noticed that its peer is up, a bridge passes nothing on until its port has noticed that,
+//! and an IPv6 address receives nothing until its route is in.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::thread::sleep;
 use std::time::Duration;
 
-use netlink_packet_route::link::{LinkAttribute, LinkMessage, State};
+use netlink_packet_route::link::{
+    BridgePortState, InfoBridgePort, InfoPortData, LinkAttribute, LinkInfo, LinkMessage, State,
+};
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::errno::Errno;
@@ -57,9 +60,25 @@ fn route_to(ip: Ipv6Addr) -> RouteNetlinkMessage {
 fn is_ready(answer: &RouteNetlinkMessage) -> bool {
     match answer {
         RouteNetlinkMessage::NewLink(link) => {
-            link.attributes.contains(&LinkAttribute::OperState(State::Up))
+            link.attributes.contains(&LinkAttribute::OperState(State::Up)) && passes_on(link)
         }
         RouteNetlinkMessage::NewRoute(route) => route.header.kind == RouteType::Local,
         _ => true,
     }
+}
+
+/// A port of a bridge does so in one of its states; any other link always does.
+fn passes_on(link: &LinkMessage) -> bool {
+    let about_link = link.attributes.iter().filter_map(|attribute| match attribute {
+        LinkAttribute::LinkInfo(about) => Some(about),
+        _ => None,
+    });
+    let about_port = about_link.flatten().filter_map(|about| match about {
+        LinkInfo::PortData(InfoPortData::BridgePort(port)) => Some(port),
+        _ => None,
+    });
+    about_port.flatten().all(|about| match about {
+        InfoBridgePort::State(state) => *state == BridgePortState::Forwarding,
+        _ => true,
+    })
 }

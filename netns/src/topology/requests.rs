@@ -45,6 +45,13 @@ fn describe(end: &End, group: u32) -> LinkMessage {
     link
 }
 
+pub(super) fn make_port(index: u32, bridge: u32) -> RouteNetlinkMessage {
+    let mut link = LinkMessage::default();
+    link.header.index = index;
+    link.attributes = vec![LinkAttribute::Controller(bridge)];
+    RouteNetlinkMessage::SetLink(link)
+}
+
 pub(super) fn add_address(index: u32, address: Address) -> RouteNetlinkMessage {
     let mut message = AddressMessage::default();
     message.header.family = family(address.ip());

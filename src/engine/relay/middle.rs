@@ -106,7 +106,7 @@ impl Middle {
 
     /// Relays until the trial is over; to be called on a thread of its own.
     pub(super) fn run(mut self) -> io::Result<Relayed> {
-        let mut waiter = Waiter::new(self.clock, Priority::Relay, SPIN);
+        let mut waiter = Waiter::new(self.clock, self.bounds.pace(), Priority::Relay, SPIN);
         while !self.bounds.is_over() {
             self.agree_on_start(&mut waiter);
             self.read_all(&mut waiter)?;
@@ -198,6 +198,7 @@ impl Middle {
             path: PathId(id),
             up: path.up.link.count(),
             down: path.down.link.count(),
+            kernel: None,
         };
         Relayed {
             handshake_up: self.paths.iter().map(|path| path.up.link.handshake()).sum(),

@@ -13,6 +13,7 @@ use crate::engine::EngineError;
 use crate::engine::LabError;
 use crate::engine::bounds::Bounds;
 use crate::engine::fidelity::Timekeeping;
+use crate::engine::pace::Pace;
 use crate::engine::packet_socket::PacketSocket;
 use crate::link::profile::LinkProfile;
 use crate::recording::{Fidelity, LinkCount};
@@ -59,7 +60,7 @@ impl Wire {
         let [vehicle, cloud] = interfaces;
         let both = namespace.run(|| Ok::<_, LabError>((open(vehicle)?, open(cloud)?)));
         let sockets = both.map_err(LabError::from)??;
-        let bounds = Arc::new(Bounds::new());
+        let bounds = Arc::new(Bounds::new(Pace::Real));
         let running = Running::start(Arc::clone(&bounds), move || {
             let path = Path::new(sockets, plan.link(Direction::Up), plan.link(Direction::Down));
             Middle::new(vec![path], bounds)

@@ -201,6 +201,7 @@ impl World {
             path: PathId(id),
             up: path.up.count(),
             down: path.down.count(),
+            kernel: None,
         };
         self.paths.iter().zip(0..).map(count).collect()
     }

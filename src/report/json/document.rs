@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::recording::EngineKind;
-use crate::recording::{Fidelity, WireCount};
+use crate::recording::{Fidelity, QdiscCounters, WireCount};
 
 /// The whole of `summary.json`.
 #[derive(Debug, Serialize)]
@@ -12,7 +12,7 @@ pub struct Document<'a> {
     pub version: u32,
     /// The scenario's name.
     pub scenario: &'a str,
-    /// `sim` or `relay`; `null` if nothing was run.
+    /// `sim`, `relay` or `netem`; `null` if nothing was run.
     pub engine: Option<EngineKind>,
     /// The scenario's seed.
     pub seed: u64,
@@ -23,8 +23,11 @@ pub struct Document<'a> {
     pub senders: Vec<Sender<'a>>,
     /// What was published beside what was measured; one entry a figure.
     pub claims: Vec<Claim<'a>>,
-    /// The worst of all trials in each respect; `null` in virtual time.
+    /// The worst of all trials in each respect; `null` on `sim`.
     pub fidelity: Option<&'a Fidelity>,
+    /// What the kernel counted where it impaired the paths (all trials, paths and directions
+    /// together); `null` elsewhere.
+    pub kernel: Option<&'a QdiscCounters>,
     /// What to know before trusting the figures, as sentences.
     pub remarks: Vec<String>,
 }
