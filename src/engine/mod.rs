@@ -54,8 +54,6 @@ pub const SETTLE: Duration = Duration::from_millis(100);
 pub const DRAIN_RELIABLE: Duration = Duration::from_secs(10);
 /// The same for a sender that does not send again.
 pub const DRAIN_UNRELIABLE: Duration = Duration::from_secs(2);
-/// Bytes of an IPv4 and a UDP header, in front of every datagram.
-pub const IP_UDP_HEADERS: u32 = 20 + 8;
 /// Bytes of an Ethernet header, which netem counts in a packet's length.
 pub const ETHERNET_HEADER: u32 = 14;
 

@@ -32,9 +32,6 @@ impl PacketSocket {
         let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None::<SockProtocol>)?;
         set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
         set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
-        if std::env::var_os("BYPASS").is_some() {
-            set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, 1)?;
-        }
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         enlarge(&socket, RcvBufForce, sockopt::RcvBuf)?;
         enlarge(&socket, SndBufForce, sockopt::SndBuf)?;

@@ -24,6 +24,7 @@ use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial};
 use crate::protocol::Role;
 use crate::recording::{Handshake, Recording};
 use crate::scenario::plan::Plan;
+use crate::units::IpVersion;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Relay;
@@ -31,7 +32,7 @@ pub struct Relay;
 impl Relay {
     /// Whether a trial could be run here: builds the network of one, and takes it down.
     pub fn probe() -> Result<(), EngineError> {
-        let lab = Lab::build(1, Joint::Relay)?;
+        let lab = Lab::build(&[IpVersion::V4], Joint::Relay)?;
         lab.relay_sockets()?;
         lab.endpoint_sockets(Role::Client)?;
         Ok(())
@@ -52,7 +53,7 @@ impl Engine for Relay {
         trial: &Trial,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
-        let lab = Lab::build(trial.plan.paths.len() as u8, Joint::Relay)?;
+        let lab = Lab::of(&trial.plan.paths, Joint::Relay)?;
         let bounds = Arc::new(Bounds::new(Pace::Real));
         let relay = start(trial.clone(), lab.relay_sockets()?, Arc::clone(&bounds))?;
         let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);

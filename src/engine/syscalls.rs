@@ -119,6 +119,9 @@ impl Received {
                 self.overflowed = half(data, 0) as u32;
             }
             (libc::IPPROTO_IP, libc::IP_TOS) if !data.is_empty() => self.tos = data[0],
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) if data.len() >= 4 => {
+                self.tos = half(data, 0) as u8;
+            }
             _ => {}
         }
     }

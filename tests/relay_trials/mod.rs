@@ -13,7 +13,7 @@ use impairlab::protocol::settings::{
 };
 use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
 use impairlab::timeline::Timeline;
-use impairlab::units::{PathId, Probability};
+use impairlab::units::{IpVersion, PathId, Probability};
 use impairlab::workload::{Keep, Periodic, Workload};
 
 pub const PATH: PathId = PathId(0);
@@ -103,7 +103,7 @@ fn periodic() -> Periodic {
 }
 
 fn path(name: &str, up: LinkProfile, down: LinkProfile) -> PathPlan {
-    PathPlan { name: name.to_owned(), profile: None, sources: Vec::new(), up, down }
+    PathPlan { name: name.to_owned(), profile: None, sources: Vec::new(), ip: IpVersion::V4, up, down }
 }
 
 fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> Trial {

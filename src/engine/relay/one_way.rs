@@ -27,8 +27,8 @@ pub(super) struct OneWay {
     /// When the workload starts, once that is agreed.
     start: Instant,
     handshake: WireCount,
-    /// Those still to come, the next one last.
-    changes: Vec<Change>,
+    /// Those still to come, the next one last, each with the seed of the link from then on.
+    changes: Vec<(Change, u64)>,
     /// When the last change that was made was due.
     changed: Instant,
     /// The most by which a packet from before a change came too late for it.
@@ -64,21 +64,25 @@ impl OneWay {
             Direction::Down => &plan.paths[path.index()].down,
         };
         let mine = |change: &&Change| change.path == path && change.direction == direction;
-        let changes = plan.timeline.changes.iter().filter(mine).cloned().collect();
-        Self::with(profile, trial.link_seed(path, direction), changes, Instant::FAR_FUTURE)
+        let changes = plan.timeline.changes.iter().filter(mine).cloned();
+        let seed = |number| trial.link_seed(path, direction, number);
+        Self::with(profile, changes, seed, Instant::FAR_FUTURE)
     }
 
-    /// `changes`: sorted by time. `start`: until then the link is clean.
+    /// `changes`: sorted by time. `seed`: after so many of them. `start`: until then the link is
+    /// clean.
     pub(super) fn with(
         profile: &LinkProfile,
-        seed: u64,
-        mut changes: Vec<Change>,
+        changes: impl Iterator<Item = Change>,
+        seed: impl Fn(usize) -> u64,
         start: Instant,
     ) -> Self {
+        let mut changes: Vec<_> =
+            changes.zip(1..).map(|(change, number)| (change, seed(number))).collect();
         changes.reverse();
         Self {
             clean: Lane::new(&clean_profile(), 0),
-            live: Lane::new(profile, seed),
+            live: Lane::new(profile, seed(0)),
             start,
             handshake: WireCount::default(),
             changes,
@@ -161,15 +165,15 @@ impl OneWay {
     /// Makes every change due by `at`.
     fn make_changes(&mut self, at: Instant) {
         while let Some(due) = self.next_change().filter(|due| *due <= at) {
-            if let Some(change) = self.changes.pop() {
-                self.live.set_profile(due, &change.profile);
+            if let Some((change, seed)) = self.changes.pop() {
+                self.live.set_profile(due, &change.profile, seed);
             }
             self.changed = due;
         }
     }
 
     fn next_change(&self) -> Option<Instant> {
-        self.changes.last().map(|change| self.start + change.at)
+        self.changes.last().map(|(change, _)| self.start + change.at)
     }
 
     fn patience(&self) -> Duration {
@@ -177,7 +181,7 @@ impl OneWay {
     }
 
     fn slots_at_next_change(&self) -> bool {
-        let next = self.changes.last().is_some_and(|change| change.profile.slot.is_some());
+        let next = self.changes.last().is_some_and(|(change, _)| change.profile.slot.is_some());
         next || self.live.has_slots
     }
 
@@ -229,8 +233,8 @@ impl Lane {
         lane
     }
 
-    fn set_profile(&mut self, due: Instant, profile: &LinkProfile) {
-        self.link.set_profile(due, profile);
+    fn set_profile(&mut self, due: Instant, profile: &LinkProfile, seed: u64) {
+        self.link.set_profile(due, profile, seed);
         self.note(profile);
     }
 

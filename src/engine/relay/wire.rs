@@ -17,6 +17,7 @@ use crate::engine::pace::Pace;
 use crate::engine::packet_socket::PacketSocket;
 use crate::link::profile::LinkProfile;
 use crate::recording::{Fidelity, LinkCount};
+use crate::splitmix::mix;
 use crate::timeline::Change;
 use crate::units::{Direction, Instant};
 
@@ -81,7 +82,8 @@ impl WirePlan {
             Direction::Down => (&self.down, !self.seed),
         };
         let mine = self.changes.iter().filter(|change| change.direction == direction);
-        OneWay::with(profile, seed, mine.cloned().collect(), Instant::ZERO)
+        let seed = |number| mix(seed ^ number as u64);
+        OneWay::with(profile, mine.cloned(), seed, Instant::ZERO)
     }
 }
 

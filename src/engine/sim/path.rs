@@ -2,15 +2,16 @@
 //! the plan.
 
 use crate::engine::outcome::link_count;
-use crate::engine::{ETHERNET_HEADER, IP_UDP_HEADERS, Trial, clean_profile};
+use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::profile::LinkProfile;
 use crate::link::{BitFlip, Link, Packet};
 use crate::protocol::{Datagram, Ecn};
 use crate::recording::{LinkCount, WireCount};
-use crate::units::{Direction, Instant, PathId};
+use crate::units::{Direction, Instant, IpVersion, PathId};
 
 /// One direction of one path.
 pub(super) struct OneWay {
+    ip: IpVersion,
     /// Used until the workload starts; what it then still holds is delivered.
     clean: Link<Datagram>,
     live: Option<Link<Datagram>>,
@@ -18,9 +19,9 @@ pub(super) struct OneWay {
 }
 
 impl OneWay {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(ip: IpVersion) -> Self {
         let clean = Link::new(&clean_profile(), 0);
-        Self { clean, live: None, handshake: WireCount::default() }
+        Self { ip, clean, live: None, handshake: WireCount::default() }
     }
 
     pub(super) fn go_live(&mut self, trial: &Trial, path: PathId, direction: Direction) {
@@ -39,7 +40,7 @@ impl OneWay {
     }
 
     pub(super) fn push(&mut self, now: Instant, datagram: Datagram) {
-        let ip_length = datagram.payload.len() as u32 + IP_UDP_HEADERS;
+        let ip_length = datagram.payload.len() as u32 + self.ip.udp_headers();
         let ecn_capable = datagram.ecn != Ecn::NotCapable;
         let mut packet = Packet::new(ip_length + ETHERNET_HEADER, datagram);
         packet.ecn_capable = ecn_capable;
