@@ -42,7 +42,7 @@ fn loses_exactly_the_packets_that_the_link_model_loses_and_delays_the_others() {
     let trial = trial(profile.clone(), LinkProfile::default());
     let recording = run(&trial);
 
-    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up));
+    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up, 0));
     let pushed = (0..messages(&recording).len()).map(|id| {
         let at = trial.plan.workload.periodic().due(id as u64);
         (id, link.push(Instant::ZERO + at, Packet::new(FRAME_LENGTH, ())))
@@ -101,7 +101,7 @@ fn a_corrupted_packet_is_dropped_by_the_kernel_of_the_receiver() {
     let trial = trial(profile.clone(), LinkProfile::default());
     let recording = run(&trial);
 
-    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up));
+    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up, 0));
     let mut unnoticed = BTreeSet::new();
     for id in 0..messages(&recording).len() {
         let at = Instant::ZERO + Duration::from_secs(id as u64);

@@ -123,12 +123,18 @@ impl Trial {
         &self.plan.senders[self.sender]
     }
 
-    /// The seed of one direction of a path: the same for every sender of a repetition, so that each
-    /// meets the same impairment (packet by packet, for as long as they send the same packets), and
-    /// another one for the next one.
-    pub fn link_seed(&self, path: PathId, direction: Direction) -> u64 {
+    /// The seed of one direction of a path after so many changes of it, 0 at the start: the same
+    /// for every sender of a repetition and in every engine, so that each meets the same impairment
+    /// (packet by packet, for as long as they send the same packets), and another one for the next
+    /// repetition. Each change has its own, since the kernel's netem starts its generator anew with
+    /// each: with one seed for all, the draws of the first packets would come again.
+    pub fn link_seed(&self, path: PathId, direction: Direction, change: usize) -> u64 {
         let purpose = 2 * u64::from(path.0) + u64::from(direction == Direction::Down);
-        mix(self.repetition_seed() ^ mix(purpose + 1))
+        let first = mix(self.repetition_seed() ^ mix(purpose + 1));
+        match change {
+            0 => first,
+            _ => mix(first ^ mix(change as u64)),
+        }
     }
 
     /// When the workload starts, for a connection that is up now: at a whole second of the trial's

@@ -26,18 +26,16 @@ pub fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
     }
 }
 
-/// The same for slots, which draw from a table whatever their distribution: the kernel draws by the
-/// seed only where there is one.
-pub fn slot_table(distribution: &Distribution) -> Arc<[i16]> {
-    static EVEN: LazyLock<Arc<[i16]>> = LazyLock::new(even);
-    table(distribution).unwrap_or_else(|| EVEN.clone())
-}
-
+/// The same, with a table for the uniform distribution as well: where the kernel draws from a table
+/// in any case. It never lets go of one that it was given for the delay; and slots follow the seed
+/// only if there is one.
+///
 /// From −1 to 1 in steps of 2 / 8192, neither end included. Half as long as the kernel allows, so
 /// that it fits into a message beside a second table.
-fn even() -> Arc<[i16]> {
+pub fn table_or_even(distribution: &Distribution) -> Arc<[i16]> {
     const LAST: i16 = SCALE as i16 - 1;
-    (-LAST..=LAST).step_by(2).collect()
+    static EVEN: LazyLock<Arc<[i16]>> = LazyLock::new(|| (-LAST..=LAST).step_by(2).collect());
+    table(distribution).unwrap_or_else(|| EVEN.clone())
 }
 
 fn clipped(quantiles: impl Iterator<Item = f64>) -> Arc<[i16]> {

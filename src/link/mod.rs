@@ -38,5 +38,5 @@ pub mod table;
 mod tests;
 
 pub use counters::{Counters, Tally};
-pub use link::Link;
+pub use link::{LastDraws, Link};
 pub use packet::{BitFlip, Departed, Packet, Pushed};

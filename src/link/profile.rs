@@ -88,7 +88,8 @@ pub enum Order {
     /// As netem: packets leave by their drawn time, so jitter reorders them.
     #[default]
     ByTime,
-    /// No packet overtakes an earlier one: its time is raised to that of the one before it.
+    /// Jitter lets no packet overtake an earlier one: its time is raised to that of the one before
+    /// it. What [`Reorder`] picks goes ahead all the same.
     Keep,
 }
 

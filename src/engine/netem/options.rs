@@ -166,7 +166,7 @@ fn spacing(spacing: &SlotSpacing) -> Result<Option<Spacing>, OptionsError> {
         (true, true) => None,
         (false, true) => Some(Spacing::Between { min: delay, max: delay }),
         (_, false) => {
-            let table = distribution::slot_table(&distribution).to_vec();
+            let table = distribution::table_or_even(&distribution).to_vec();
             Some(Spacing::Distributed { delay, jitter, table })
         }
     })

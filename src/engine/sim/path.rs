@@ -3,10 +3,10 @@
 
 use crate::engine::outcome::link_count;
 use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
-use crate::link::profile::LinkProfile;
 use crate::link::{BitFlip, Link, Packet};
 use crate::protocol::{Datagram, Ecn};
 use crate::recording::{LinkCount, WireCount};
+use crate::timeline::Change;
 use crate::units::{Direction, Instant, IpVersion, PathId};
 
 /// One direction of one path.
@@ -15,13 +15,15 @@ pub(super) struct OneWay {
     /// Used until the workload starts; what it then still holds is delivered.
     clean: Link<Datagram>,
     live: Option<Link<Datagram>>,
+    /// Of the live link.
+    changes: usize,
     handshake: WireCount,
 }
 
 impl OneWay {
     pub(super) fn new(ip: IpVersion) -> Self {
         let clean = Link::new(&clean_profile(), 0);
-        Self { ip, clean, live: None, handshake: WireCount::default() }
+        Self { ip, clean, live: None, changes: 0, handshake: WireCount::default() }
     }
 
     pub(super) fn go_live(&mut self, trial: &Trial, path: PathId, direction: Direction) {
@@ -30,12 +32,15 @@ impl OneWay {
             Direction::Up => &plan.up,
             Direction::Down => &plan.down,
         };
-        self.live = Some(Link::new(profile, trial.link_seed(path, direction)));
+        self.live = Some(Link::new(profile, trial.link_seed(path, direction, 0)));
     }
 
-    pub(super) fn set_profile(&mut self, now: Instant, profile: &LinkProfile) {
+    /// A change of this direction of this path.
+    pub(super) fn change(&mut self, now: Instant, trial: &Trial, change: &Change) {
         if let Some(live) = &mut self.live {
-            live.set_profile(now, profile);
+            self.changes += 1;
+            let seed = trial.link_seed(change.path, change.direction, self.changes);
+            live.set_profile(now, &change.profile, seed);
         }
     }
 

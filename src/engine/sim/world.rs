@@ -70,9 +70,9 @@ impl World {
         }
     }
 
-    pub(super) fn change(&mut self, change: &Change) {
+    pub(super) fn change(&mut self, trial: &Trial, change: &Change) {
         let path = &mut self.paths[change.path.index()];
-        path.towards(change.direction).set_profile(self.now, &change.profile);
+        path.towards(change.direction).change(self.now, trial, change);
     }
 
     /// Whether the vehicle's protocol took the message.
