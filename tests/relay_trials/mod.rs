@@ -46,6 +46,20 @@ pub fn trial(up: LinkProfile, down: LinkProfile) -> Trial {
     of(udp, Workload::Control(periodic()), vec![path("first", up, down)])
 }
 
+/// The same over IPv6.
+pub fn over_ipv6(mut trial: Trial) -> Trial {
+    let plan = Arc::make_mut(&mut trial.plan);
+    plan.paths.iter_mut().for_each(|path| path.ip = IpVersion::V6);
+    trial
+}
+
+/// The same with messages of another size.
+pub fn of_size(mut trial: Trial, size: u32) -> Trial {
+    let plan = Arc::make_mut(&mut trial.plan);
+    plan.workload = Workload::Control(Periodic { size, ..periodic() });
+    trial
+}
+
 pub fn echo(up: LinkProfile, down: LinkProfile) -> Trial {
     let udp = ProtocolSettings::Udp(UdpSettings { path: PATH });
     let workload = Workload::Echo { request: periodic(), response_size: 100 };

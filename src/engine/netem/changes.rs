@@ -347,11 +347,7 @@ fn steps(trial: &Trial) -> Vec<Step> {
 
 /// Each change has its own.
 fn seed(trial: &Trial, path: PathId, direction: Direction, change: u32) -> u64 {
-    let first = trial.link_seed(path, direction);
-    match change {
-        0 => first,
-        _ => crate::splitmix::mix(first ^ crate::splitmix::mix(u64::from(change))),
-    }
+    trial.link_seed(path, direction, change as usize)
 }
 
 impl Step {
