@@ -38,10 +38,9 @@ fn stream(lab: &Lab, to: &str) {
     let bytes: Vec<u8> = (0..STREAM as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let listener = lab.cloud.run(|| TcpListener::bind(at_port(to))).expect("it is there");
     let listener = listener.expect("the port is free");
-    let connect = || TcpStream::connect(at_port(to)).expect("the other side listens");
-    let sent = bytes.clone();
+    let (to, sent) = (at_port(to), bytes.clone());
     let sender = lab.vehicle.spawn("sender", move || {
-        let mut stream = connect();
+        let mut stream = TcpStream::connect(to).expect("the other side listens");
         stream.write_all(&sent).expect("the other side reads");
     });
     let sender = sender.expect("a thread can be had");
