@@ -14,6 +14,7 @@ Exit codes:
     5  the host spoilt a result (run --strict, agree)
     6  the engines disagree (agree)
     7  too few runs to say whether the engines agree (agree)
+    8  the impairment was not what was asked for (run)
   130  stopped by Ctrl-C; what was measured until then is kept and marked";
 
 /// One scenario, several transports, honest latency: runs senders through impaired networks side by

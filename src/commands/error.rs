@@ -27,6 +27,8 @@ pub enum Ending {
     Undecided,
     /// Two engines disagree.
     Disagreement,
+    /// A link did not do what the scenario asks of it.
+    WrongImpairment,
     /// A scenario that `check` read is wrong.
     WrongScenario,
     Interrupted,
@@ -86,6 +88,7 @@ impl Ending {
             Ending::Spoilt => 5,
             Ending::Disagreement => 6,
             Ending::Undecided => 7,
+            Ending::WrongImpairment => 8,
             Ending::Interrupted => EXIT_INTERRUPTED,
         })
     }
