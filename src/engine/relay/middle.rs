@@ -195,7 +195,7 @@ impl Middle {
         for lane in lanes {
             self.damage.overflowed += lane.entry.overflowed();
             self.damage.unheld += lane.link.unheld();
-            self.changes.record(lane.link.missed());
+            lane.link.missed().into_iter().for_each(|missed| self.changes.record(missed));
         }
         let wire = |(path, id): (&Path, u8)| PathWire {
             path: PathId(id),

@@ -20,7 +20,7 @@ use crate::units::{Direction, Instant, PathId};
 /// still be on its way from its timestamp to the socket. Most changes only matter to the packets
 /// that come after them, …
 const PATIENCE: Duration = Duration::from_millis(20);
-/// … but slots also hold back what is on the link already.
+/// … but slots and token buckets also hold back what is on the link already.
 const GRACE: Duration = Duration::from_micros(100);
 
 pub(super) struct OneWay {
@@ -46,7 +46,7 @@ pub(super) struct OneWay {
 struct Lane {
     link: Link<Cargo>,
     treats_all_alike: bool,
-    has_slots: bool,
+    holds_back: bool,
     limit: usize,
 }
 
@@ -187,9 +187,9 @@ impl OneWay {
     /// that were on the link already could have noticed, how late the latest of the changes was.
     pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
         let due = self.next_change().filter(|due| *due + self.patience() <= now)?;
-        let slots = self.slots_at_next_change();
+        let holding_back = self.holding_back_at_next_change();
         self.make_changes(due);
-        slots.then(|| now.saturating_since(due))
+        holding_back.then(|| now.saturating_since(due))
     }
 
     /// Makes every change due by `at`.
@@ -208,12 +208,12 @@ impl OneWay {
     }
 
     fn patience(&self) -> Duration {
-        if self.slots_at_next_change() { GRACE } else { PATIENCE }
+        if self.holding_back_at_next_change() { GRACE } else { PATIENCE }
     }
 
-    fn slots_at_next_change(&self) -> bool {
-        let next = self.changes.last().is_some_and(|(change, _)| change.profile.slot.is_some());
-        next || self.live.has_slots
+    fn holding_back_at_next_change(&self) -> bool {
+        let next = self.changes.last().is_some_and(|(change, _)| holds_back(&change.profile));
+        next || self.live.holds_back
     }
 
     pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
@@ -257,9 +257,9 @@ impl OneWay {
         link_count(self.live.link.counters())
     }
 
-    /// The most by which the profile in effect for a packet was not the one of its time of arrival.
-    pub(super) fn missed(&self) -> Duration {
-        self.missed
+    /// The most by which a packet met another profile than that of its time of arrival, if one did.
+    pub(super) fn missed(&self) -> Option<Duration> {
+        (!self.missed.is_zero()).then_some(self.missed)
     }
 
     pub(super) fn unheld(&self) -> u64 {
@@ -270,7 +270,7 @@ impl OneWay {
 impl Lane {
     fn new(profile: &LinkProfile, seed: u64) -> Self {
         let link = Link::new(profile, seed);
-        let mut lane = Self { link, treats_all_alike: false, has_slots: false, limit: 0 };
+        let mut lane = Self { link, treats_all_alike: false, holds_back: false, limit: 0 };
         lane.note(profile);
         lane
     }
@@ -282,7 +282,7 @@ impl Lane {
 
     fn note(&mut self, profile: &LinkProfile) {
         self.treats_all_alike = profile.treats_all_alike();
-        self.has_slots = profile.slot.is_some();
+        self.holds_back = holds_back(profile);
         self.limit = profile.limit as usize;
     }
 
@@ -290,6 +290,11 @@ impl Lane {
     fn takes_whole(&self, packets: usize) -> bool {
         self.treats_all_alike && self.link.len() + packets <= self.limit
     }
+}
+
+/// Whether a profile decides on packets at other times than when they enter.
+fn holds_back(profile: &LinkProfile) -> bool {
+    profile.slot.is_some() || profile.bucket.is_some()
 }
 
 /// Does to the frame's bytes what the link decided.
