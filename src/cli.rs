@@ -14,6 +14,7 @@ Exit codes:
     5  the host spoilt a result (run --strict, agree)
     6  the engines disagree (agree)
     7  too few runs to say whether the engines agree (agree)
+    8  the impairment was not what was asked for (run)
   130  stopped by Ctrl-C; what was measured until then is kept and marked";
 
 /// One scenario, several transports, honest latency: runs senders through impaired networks side by
@@ -51,9 +52,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Run a scenario on sim and on relay, and say whether they agree
+    /// Run a scenario on several engines, and say whether they agree
     #[command(after_help = EXIT_CODES)]
-    Agree(What),
+    Agree(AgreeArgs),
     /// Say what this machine can do, and how to get what is missing
     Doctor {
         /// Print JSON
@@ -100,6 +101,15 @@ pub struct RunArgs {
     /// End with exit code 5 if the host spoilt a result
     #[arg(long)]
     pub strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AgreeArgs {
+    #[command(flatten)]
+    pub what: What,
+    /// The engines, two or more: each of the others is held against the first
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "sim,relay")]
+    pub engines: Vec<EngineChoice>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -137,6 +137,11 @@ impl Entry {
     }
 }
 
+/// Whether a link loses everything.
+pub fn is_dark(profile: &LinkProfile) -> bool {
+    *profile == darkened(profile.clone())
+}
+
 /// The same link, losing everything. Neither a duplicate nor a congestion mark may save a packet,
 /// as they would in netem: it weighs a loss against a duplicate, and marks instead of dropping.
 fn darkened(profile: LinkProfile) -> LinkProfile {

@@ -300,7 +300,7 @@ fn doctor_says_what_there_is() {
 fn help_documents_every_exit_code() {
     let place = Place::with(SHORT);
     let help = stdout(&place.run(&["--help"]));
-    for code in ["0", "1", "2", "3", "4", "5", "6", "7", "130"] {
+    for code in ["0", "1", "2", "3", "4", "5", "6", "7", "8", "130"] {
         assert!(
             help.lines().any(|line| line.trim_start().starts_with(&format!("{code}  "))),
             "{code}"

@@ -55,8 +55,8 @@ fn bare(load: &str) -> Result<Measured> {
 fn impairlab(load: &str, delay: Duration) -> Result<Measured> {
     let [sender, middle, receiver] =
         [Namespace::new("sender")?, Namespace::new("middle")?, Namespace::new("receiver")?];
-    let [left, right] =
-        [("left", 3), ("right", 4)].map(|(name, mac)| End::new(&middle, name, MacAddress::local(mac)));
+    let [left, right] = [("left", 3), ("right", 4)]
+        .map(|(name, mac)| End::new(&middle, name, MacAddress::local(mac)));
     let interfaces = [left.index(), right.index()];
     let mut topology = Topology::new();
     topology.veth(sending_end(&sender)?, left);
@@ -88,7 +88,8 @@ fn receiving_end(namespace: &Namespace) -> Result<End> {
 
 fn through(sender: &Namespace, receiver: &Namespace, load: &str) -> Result<Measured> {
     let this = std::env::current_exe()?;
-    let receiving = receiver.command(&this).args(["receive", load]).stdout(Stdio::piped()).spawn()?;
+    let receiving =
+        receiver.command(&this).args(["receive", load]).stdout(Stdio::piped()).spawn()?;
     let sent = sender.command(&this).args(["send", load, RECEIVER]).output()?;
     measured(&sent, &receiving.output()?.stdout)
 }

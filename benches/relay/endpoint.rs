@@ -145,7 +145,8 @@ fn arrived() -> u64 {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev").expect("/proc is there");
     let lines = table.lines().filter_map(|line| line.split_once(':'));
     let others = lines.filter(|(name, _)| name.trim() != "lo");
-    let packets = |(_, counters): (_, &str)| counters.split_whitespace().nth(1)?.parse::<u64>().ok();
+    let packets =
+        |(_, counters): (_, &str)| counters.split_whitespace().nth(1)?.parse::<u64>().ok();
     others.filter_map(packets).sum()
 }
 

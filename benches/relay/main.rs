@@ -76,7 +76,9 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
                 let rounds = arguments.next().and_then(|text| text.parse().ok());
                 options.rounds = rounds.filter(|rounds| *rounds > 0).ok_or("--rounds NUMBER")?;
             }
-            other => return Err(format!("{other}: unknown; try --rounds N, --rattan FILE, --json")),
+            other => {
+                return Err(format!("{other}: unknown; try --rounds N, --rattan FILE, --json"));
+            }
         }
     }
     Ok(options)

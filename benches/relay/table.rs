@@ -56,10 +56,8 @@ pub fn json(figures: &[Figures]) -> String {
 }
 
 pub fn text(figures: &[Figures]) -> String {
-    let mut text = format!(
-        "{:10} {:>14} {:>14} {:>12}",
-        "", "1400 B pkt/s", "64 B pkt/s", "TCP Gbit/s"
-    );
+    let mut text =
+        format!("{:10} {:>14} {:>14} {:>12}", "", "1400 B pkt/s", "64 B pkt/s", "TCP Gbit/s");
     for rate in RATES {
         let _ = write!(text, " {:>24}", format!("off at {rate}/s P50 / P99"));
     }

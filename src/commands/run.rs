@@ -11,6 +11,7 @@ use crate::cli::RunArgs;
 use crate::engine::{Engine, environment};
 use crate::progress::{Display, warn};
 use crate::recording::Recording;
+use crate::report::impairment::Impairment;
 use crate::report::{Report, Results, json, terminal};
 use crate::scenario::plan::Plan;
 
@@ -42,7 +43,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
     }
     let report = results.finish(&plan, &outcome.recordings)?;
     print(args, &report, results.folder(), out).map_err(CommandError::Output)?;
-    Ok(ending(args, &outcome))
+    Ok(ending(args, &outcome, &report))
 }
 
 /// The folder is made and proven writable before the first trial, not found wanting after the last.
@@ -95,16 +96,23 @@ fn print(
     writeln!(out, "\nResults, charts and recordings: {}", folder.display())
 }
 
-fn ending(args: &RunArgs, outcome: &trials::Outcome) -> Ending {
+/// An impairment that is wrong though the host kept time outweighs all that the host did; where the
+/// host spoilt the very trials, it is to blame, and `--strict` says so.
+fn ending(args: &RunArgs, outcome: &trials::Outcome, report: &Report) -> Ending {
     let spoilt = |recording: &Recording| {
         recording.fidelity.as_ref().is_some_and(|fidelity| fidelity.spoilt.is_some())
     };
+    let impairment = report.impairment.as_ref();
     if outcome.interrupted {
         Ending::Interrupted
     } else if !outcome.errors.is_empty() {
         Ending::Incomplete
+    } else if impairment.is_some_and(Impairment::disagrees_unspoilt) {
+        Ending::WrongImpairment
     } else if args.strict && outcome.recordings.iter().any(spoilt) {
         Ending::Spoilt
+    } else if impairment.is_some_and(Impairment::disagrees) {
+        Ending::WrongImpairment
     } else {
         Ending::Done
     }

@@ -206,9 +206,7 @@ fn address(path: u8, ip: IpVersion, role: Role) -> IpAddr {
     let host = 1 + number(role) as u8;
     match ip {
         IpVersion::V4 => IpAddr::V4(Ipv4Addr::new(10, 77, path, host)),
-        IpVersion::V6 => {
-            IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, path.into(), 0, 0, 0, host.into()))
-        }
+        IpVersion::V6 => IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, path.into(), 0, 0, 0, host.into())),
     }
 }
 

@@ -34,6 +34,7 @@ mod syscalls;
 mod tap;
 mod udp_socket;
 mod waiter;
+pub mod witness;
 
 pub use crate::recording::EngineKind;
 pub use error::EngineError;

@@ -3,6 +3,7 @@
 use super::{ETHERNET_HEADER, Trial};
 use crate::link::Counters;
 use crate::protocol::{Delivery, ProtocolStatistics};
+use crate::recording::receipt::PathReceipts;
 use crate::recording::{
     EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording, Status,
     WireCount,
@@ -14,6 +15,7 @@ pub struct Outcome {
     pub delivery: Delivery,
     pub statistics: ProtocolStatistics,
     pub wire: Vec<PathWire>,
+    pub receipts: Vec<PathReceipts>,
     pub accepted: u64,
     pub messages: Messages,
     pub status: Status,
@@ -40,6 +42,7 @@ impl Recording {
             accepted: outcome.accepted,
             messages: outcome.messages,
             wire: outcome.wire,
+            receipts: outcome.receipts,
             statistics: outcome.statistics,
             fidelity: outcome.fidelity,
         }

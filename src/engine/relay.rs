@@ -137,6 +137,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
         wire: relayed.wire,
+        receipts: relayed.receipts,
         accepted,
         messages,
         status,

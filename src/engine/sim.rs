@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn finish(self, interrupted: bool) -> Outcome {
+    fn finish(mut self, interrupted: bool) -> Outcome {
         let elapsed = self.elapsed();
         let status = match self.world.state() {
             _ if interrupted => Status::Interrupted { after: elapsed },
@@ -196,6 +196,7 @@ impl<'a> Run<'a> {
             delivery: self.world.delivery(),
             statistics: self.world.statistics(),
             wire: self.world.wire(),
+            receipts: self.world.take_receipts(),
             accepted: self.log.sent_count(),
             messages: match interrupted {
                 true => self.log.finish_interrupted(elapsed),

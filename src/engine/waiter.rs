@@ -48,10 +48,11 @@ pub struct Waiter {
 }
 
 impl Waiter {
-    /// In real time, takes the real-time scheduling class if this process may. In virtual time no
-    /// thread is ever kept from running, and classes mean nothing.
+    /// Takes the real-time scheduling class if this process may. In virtual time no thread is ever
+    /// kept from running, but only in that class does the kernel let it sleep to the nanosecond:
+    /// any other may be woken later by a thousandth of the time that it waits.
     pub fn new(clock: Clock, pace: Pace, priority: Priority, spin: Duration) -> Self {
-        let realtime = pace == Pace::Real && run_first_in_first_out(priority as i32).is_ok();
+        let realtime = run_first_in_first_out(priority as i32).is_ok();
         if !realtime {
             // Without it, the kernel may let a timer be 50 µs late; a refusal only leaves it at
             // that.

@@ -38,5 +38,6 @@ pub mod table;
 mod tests;
 
 pub use counters::{Counters, Tally};
+pub use distribution::table as quantiles;
 pub use link::{LastDraws, Link};
 pub use packet::{BitFlip, Departed, Packet, Pushed};

@@ -11,6 +11,7 @@ mod log;
 mod messages;
 mod plausible;
 mod qdisc;
+pub mod receipt;
 mod recovery;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -30,13 +31,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use self::receipt::PathReceipts;
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::timeline::Outage;
 use crate::units::PathId;
 use crate::workload::Workload;
 
 /// Version of the format below; a reader refuses another one.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
@@ -59,6 +61,8 @@ pub struct Recording {
     pub messages: Messages,
     /// One entry a path of the plan, counted from the start of the workload.
     pub wire: Vec<PathWire>,
+    /// What each path was asked for and what it did.
+    pub receipts: Vec<PathReceipts>,
     pub statistics: ProtocolStatistics,
     /// Real-time engines only.
     pub fidelity: Option<Fidelity>,

@@ -3,7 +3,9 @@
 
 use thiserror::Error;
 
+use super::receipt::{MOST_PROFILES, Receipt};
 use super::{LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording, WireCount};
+use crate::link::profile::Distribution;
 use crate::scenario::limits;
 
 /// No counter of a trial comes near it, and thousands of them can be added up.
@@ -21,12 +23,16 @@ pub enum Implausible {
     BeforeDue,
     #[error("its histogram does not add up")]
     Histogram,
+    #[error("its receipts do not add up")]
+    Receipt,
 }
 
 pub(super) fn check(recording: &Recording) -> Result<(), Implausible> {
     check_workload(recording)?;
     check_paths(recording)?;
     check_counts(recording)?;
+    let receipts = recording.receipts.iter().flat_map(|path| [&path.up, &path.down]);
+    receipts.into_iter().try_for_each(|receipts| check_receipts(receipts))?;
     match &recording.messages {
         Messages::Each(messages) => check_messages(messages),
         Messages::Histogram(histogram) => check_histogram(histogram),
@@ -46,7 +52,8 @@ fn check_workload(recording: &Recording) -> Result<(), Implausible> {
 fn check_paths(recording: &Recording) -> Result<(), Implausible> {
     let wire = recording.wire.iter().map(|wire| wire.path);
     let outages = recording.outages.iter().map(|outage| outage.path);
-    let mut all = wire.chain(outages).chain(recording.protocol.paths());
+    let receipts = recording.receipts.iter().map(|receipts| receipts.path);
+    let mut all = wire.chain(outages).chain(receipts).chain(recording.protocol.paths());
     let known = all.all(|path| path.index() < recording.path_names.len());
     if known { Ok(()) } else { Err(Implausible::Path) }
 }
@@ -75,6 +82,42 @@ fn qdisc(counters: QdiscCounters) -> [u64; 7] {
     let QdiscCounters { sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes } =
         counters;
     [sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes]
+}
+
+/// Of one direction of a path.
+fn check_receipts(receipts: &[Receipt]) -> Result<(), Implausible> {
+    let right = receipts.len() <= MOST_PROFILES + 1 && receipts.iter().all(adds_up);
+    if right { Ok(()) } else { Err(Implausible::Receipt) }
+}
+
+fn adds_up(receipt: &Receipt) -> bool {
+    let did = &receipt.did;
+    let asked = receipt.asked.as_ref();
+    let has_table =
+        asked.is_none_or(|profile| profile.distribution != Distribution::Table([].into()));
+    let struck = did.lost.saturating_add(did.marked);
+    let fates = [did.lost, did.overflowed, did.left];
+    let fates = fates.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
+    let most = [did.entered, did.copies, did.spells, did.backlog.asked, did.backlog.took];
+    let times = [did.delay.squares, did.delay.beyond_squares, did.delay.variance];
+    let more_times = [did.delay.square_variance, did.delay.late, did.delay.late_squares];
+    has_table
+        && most.iter().all(|count| *count <= MOST)
+        && did.settled <= did.entered
+        && fates == Some(did.settled)
+        && did.bursts <= struck
+        && did.marked.max(did.corrupted) <= did.left
+        && did.delay.count.checked_add(did.ahead) == Some(did.left)
+        && did.overtaking.count <= did.delay.count
+        && did.backlog.periods <= did.backlog.packets
+        && did.backlog.packets <= did.delay.count
+        && did.backlog.late.unsigned_abs() <= MOST
+        && receipt.slack_ns <= MOST
+        && times
+            .into_iter()
+            .chain(more_times)
+            .chain([did.overtaking.expected])
+            .all(|sum| sum >= 0.0)
 }
 
 fn check_messages(messages: &[Message]) -> Result<(), Implausible> {
@@ -142,6 +185,10 @@ mod tests {
             assert_eq!(edited(with_rate(rate)), Err(Implausible::Workload), "{rate}");
         }
         assert_eq!(edited(|it| it.wire[0].path = PathId(9)), Err(Implausible::Path));
+        assert_eq!(edited(|it| it.receipts[0].path = PathId(9)), Err(Implausible::Path));
+        assert_eq!(edited(|it| it.receipts[0].up[0].did.lost += 1), Err(Implausible::Receipt));
+        let edit = |it: &mut Recording| it.receipts[0].up[0].did.delay.variance = -1.0;
+        assert_eq!(edited(edit), Err(Implausible::Receipt));
         assert_eq!(edited(|it| it.wire[0].up.offered.bytes = u64::MAX), Err(Implausible::Count));
         let retransmissions = Some(u64::MAX);
         let edit = |it: &mut Recording| it.statistics.retransmissions = retransmissions;

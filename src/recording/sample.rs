@@ -4,17 +4,20 @@
 use std::time::Duration;
 
 use super::EngineKind;
+use super::receipt::law::DelayLaw;
+use super::receipt::{Delays, Overtaking, PathReceipts, Receipt, Tally};
 use super::{
     FORMAT, Fidelity, Handshake, LinkCount, Message, Messages, PathWire, Recording, Status,
     WireCount,
 };
+use crate::link::profile::{Correlated, Distribution, LinkProfile, Loss};
 use crate::protocol::settings::{Copy, MpquicCongestion, MpquicScheduler};
 use crate::protocol::settings::{KcpSettings, MpquicSettings, UdpSettings};
 use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, ReplicateSettings};
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::scenario::plan::{Claim, PathPlan, Plan, SenderPlan};
 use crate::timeline::{Outage, Timeline};
-use crate::units::PathId;
+use crate::units::{PathId, Probability};
 use crate::workload::{Keep, Periodic, Workload};
 
 pub const SENDERS: [&str; 6] = ["udp", "kcp", "quic", "mpquic", "kcp-both", "quic-both"];
@@ -95,6 +98,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         accepted: 3000,
         messages: Messages::Each(messages(&character(sender), both, u64::from(repetition))),
         wire: vec![wire(0, true, bytes), wire(1, both, bytes)],
+        receipts: vec![receipts(0, true, ordered, bytes), receipts(1, both, ordered, bytes)],
         statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },
         fidelity: None,
         protocol,
@@ -210,6 +214,66 @@ fn count(bytes: u64) -> WireCount {
 fn link(bytes: u64) -> LinkCount {
     let offered = WireCount { packets: bytes / 650, bytes };
     LinkCount { offered, delivered: offered.packets, ..LinkCount::default() }
+}
+
+/// What the links of a path did: all that they were asked to, to the packet.
+fn receipts(path: u8, used: bool, both_ways: bool, bytes: u64) -> PathReceipts {
+    let delay = if path == 0 { 40 } else { 25 };
+    let profile = LinkProfile {
+        delay: Duration::from_millis(delay),
+        jitter: Duration::from_millis(delay / 4),
+        distribution: Distribution::Normal,
+        loss: random_loss(0.02),
+        ..LinkProfile::default()
+    };
+    let dark = LinkProfile { loss: random_loss(1.0), ..profile.clone() };
+    let way = |packets: u64| match (packets, path) {
+        (0, _) => Vec::new(),
+        (_, 0) => vec![receipt(&profile, packets * 11 / 12), receipt(&dark, packets / 12)],
+        _ => vec![receipt(&profile, packets)],
+    };
+    let packets = if used { bytes / 650 } else { 0 };
+    let down = if both_ways { packets / 6 } else { 0 };
+    PathReceipts { path: PathId(path), up: way(packets), down: way(down) }
+}
+
+fn random_loss(probability: f64) -> Loss {
+    let probability = Probability::new(probability).expect("between 0 and 1");
+    Loss::Random(Correlated { probability, ..Correlated::default() })
+}
+
+/// The receipt of a link without rate or order that does exactly as it is asked.
+pub fn receipt(profile: &LinkProfile, packets: u64) -> Receipt {
+    let law = DelayLaw::of(profile).expect("a plain profile");
+    let Loss::Random(Correlated { probability, .. }) = profile.loss else { panic!("random loss") };
+    let probability = probability.as_f64();
+    let lost = (packets as f64 * probability).round() as u64;
+    let bursts = (lost as f64 * (1.0 - probability)).ceil() as u64;
+    let (count, expected) = (packets - lost, law.free());
+    let sum = |each: f64| count as f64 * each;
+    let late = expected.mean - law.mean();
+    let delay = Delays {
+        count,
+        sum: sum(late),
+        squares: sum(expected.variance + late * late),
+        beyond_squares: sum(expected.variance),
+        variance: sum(expected.variance),
+        square_variance: sum(expected.square_variance),
+        ..Delays::default()
+    };
+    let overtaking = Overtaking { count: count / 50, expected: sum(0.02) };
+    let tally = Tally {
+        entered: packets,
+        spells: 1,
+        settled: packets,
+        lost,
+        bursts,
+        left: count,
+        delay,
+        overtaking,
+        ..Tally::default()
+    };
+    Receipt { asked: Some(profile.clone()), did: tally, unseen: Vec::new(), slack_ns: 1 }
 }
 
 /// 2 % loss on each path; the first is dark from 20 to 25 s. A reliable sender keeps the order.

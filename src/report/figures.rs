@@ -64,6 +64,15 @@ pub fn share(share: f64) -> String {
     }
 }
 
+/// A share with three significant digits.
+pub fn percent(share: f64) -> String {
+    match share * 100.0 {
+        0.0 => "0 %".to_owned(),
+        100.0 => "100 %".to_owned(),
+        percent => format!("{} %", significant(percent)),
+    }
+}
+
 pub fn ratio(ratio: f64) -> String {
     format!("{ratio:.2}")
 }
@@ -97,7 +106,8 @@ pub fn interval<T: Copy>(interval: &Interval<T>, write: impl Fn(T) -> String) ->
     }
 }
 
-fn significant(value: f64) -> String {
+/// Three digits, from 1 to 999.
+pub fn significant(value: f64) -> String {
     match value {
         _ if value >= 99.95 => format!("{value:.0}"),
         _ if value >= 9.995 => format!("{value:.1}"),

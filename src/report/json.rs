@@ -6,6 +6,7 @@
 //! figure, which is `null` as a whole.
 
 mod document;
+mod impairment;
 
 use std::time::Duration;
 
@@ -40,6 +41,7 @@ impl<'a> From<&'a Report> for Document<'a> {
             confidence: CONFIDENCE,
             senders: report.senders.iter().map(|sender| Sender::new(sender, names)).collect(),
             claims: report.claims.iter().map(Claim::from).collect(),
+            impairment: impairment::links(report),
             fidelity: report.fidelity.as_ref(),
             kernel: report.kernel.as_ref(),
             remarks: report.remarks.iter().map(ToString::to_string).collect(),

@@ -6,6 +6,7 @@ pub mod chart;
 mod claims;
 pub mod csv;
 mod figures;
+pub mod impairment;
 pub mod json;
 pub mod results;
 

@@ -13,6 +13,7 @@ use crate::workload::Workload;
 
 use super::claims::{ClaimReport, hold_against};
 use super::figures;
+use super::impairment::Impairment;
 use super::paths::describe_all;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +35,8 @@ pub struct Report {
     pub fidelity: Option<Fidelity>,
     /// What the kernel counted where it impaired the paths: all trials, paths and directions.
     pub kernel: Option<QdiscCounters>,
+    /// What the links were asked for and what they did.
+    pub impairment: Option<Impairment>,
     /// What a reader must know before trusting the figures.
     pub remarks: Vec<Remark>,
 }
@@ -117,6 +120,7 @@ pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
         claims: claims.collect(),
         fidelity: worst_fidelity(recordings),
         kernel: kernel_counters(recordings),
+        impairment: Impairment::of(recordings),
         remarks: remarks(plan, &senders, recordings),
         senders,
     }

@@ -1,6 +1,8 @@
 //! The report as text: a table of the senders, what a reader must know of it, and measured beside
 //! claimed.
 
+mod impairment;
+
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{self, IsTerminal};
@@ -10,7 +12,7 @@ use super::claims::{ClaimReport, ClaimedFigure};
 use super::figures;
 use super::table::{Cell, Table, Tone, paint};
 use super::{Report, SenderReport};
-use crate::recording::{Fidelity, Figure, QdiscCounters, Recovery, Summary};
+use crate::recording::{EngineKind, Fidelity, Figure, QdiscCounters, Recovery, Summary};
 use crate::statistics::{FEWEST_RUNS, Latency, Verdict};
 use crate::workload::Workload;
 
@@ -50,6 +52,7 @@ pub fn render(report: &Report, style: Style) -> String {
         senders(report, style),
         footnotes(report, style),
         claims(report, style),
+        impairment::render(report, style),
         fidelity(report, style),
         kernel(report, style),
         remarks(report, style),
@@ -320,12 +323,18 @@ fn verdict_tone(verdict: Verdict) -> Tone {
 }
 
 fn fidelity(report: &Report, style: Style) -> String {
+    if report.engine == Some(EngineKind::Sim) {
+        return VIRTUAL.to_owned();
+    }
     report.fidelity.as_ref().map_or_else(String::new, |fidelity| {
         let line = wrap(&fidelity_line(fidelity), style.width);
         paint(&line, if fidelity.spoilt.is_some() { Tone::Bad } else { Tone::Plain }, style.colour)
             + "\n"
     })
 }
+
+/// There is nothing to be late in virtual time.
+const VIRTUAL: &str = "Fidelity: virtual time, exact to the nanosecond on any machine\n";
 
 fn fidelity_line(fidelity: &Fidelity) -> String {
     let us = |us: f64| figures::milliseconds(us / 1e3);

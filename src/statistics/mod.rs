@@ -3,6 +3,7 @@
 //! that is passed in.
 
 mod bootstrap;
+mod bounds;
 mod distribution;
 mod interval;
 mod latency;
@@ -10,6 +11,7 @@ mod quantile;
 mod verdict;
 
 pub use bootstrap::{FEWEST_RUNS, over_runs};
+pub use bounds::{poisson_surprise, proportion, stray};
 pub use distribution::Distribution;
 pub use interval::{CONFIDENCE, Interval, order_statistics};
 pub use latency::Latency;

@@ -117,7 +117,14 @@ fn periodic() -> Periodic {
 }
 
 fn path(name: &str, up: LinkProfile, down: LinkProfile) -> PathPlan {
-    PathPlan { name: name.to_owned(), profile: None, sources: Vec::new(), ip: IpVersion::V4, up, down }
+    PathPlan {
+        name: name.to_owned(),
+        profile: None,
+        sources: Vec::new(),
+        ip: IpVersion::V4,
+        up,
+        down,
+    }
 }
 
 fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> Trial {

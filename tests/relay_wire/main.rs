@@ -35,7 +35,8 @@ fn lossy(percent: f64) -> LinkProfile {
 
 /// Sends a stream up and checks that it arrives as it was.
 fn stream(lab: &Lab, to: &str) {
-    let bytes: Vec<u8> = (0..STREAM as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let bytes: Vec<u8> =
+        (0..STREAM as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let listener = lab.cloud.run(|| TcpListener::bind(at_port(to))).expect("it is there");
     let listener = listener.expect("the port is free");
     let (to, sent) = (at_port(to), bytes.clone());
@@ -117,8 +118,11 @@ fn no_packet_meets_the_wrong_profile_at_a_hundred_changes() {
     assert_eq!(entered.len(), 21_000);
     // Each switch from one fate to the other lies between two stamps.
     let fates: Vec<_> = entered.iter().map(|(id, at)| (arrived.contains(id), *at)).collect();
-    let switches: Vec<_> =
-        fates.windows(2).filter(|pair| pair[0].0 != pair[1].0).map(|pair| (pair[0].1, pair[1].1)).collect();
+    let switches: Vec<_> = fates
+        .windows(2)
+        .filter(|pair| pair[0].0 != pair[1].0)
+        .map(|pair| (pair[0].1, pair[1].1))
+        .collect();
     // A machine that stood still for longer than two changes may have sent nothing between them.
     let mut starts = (i64::MIN, i64::MAX);
     let every = EVERY.as_nanos() as i64;

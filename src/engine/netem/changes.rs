@@ -322,9 +322,9 @@ fn steps(trial: &Trial) -> Vec<Step> {
     let mut changes_before = vec![0; plan.paths.len() * 2];
     let mut setting = |path: PathId, direction, profile: &LinkProfile| {
         let discipline = path.index() * 2 + usize::from(direction == Direction::Down);
-        let number: u32 = changes_before[discipline];
+        let number: usize = changes_before[discipline];
         changes_before[discipline] += 1;
-        let seed = Some(seed(trial, path, direction, number));
+        let seed = Some(trial.link_seed(path, direction, number));
         Setting { discipline, profile: profile.clone(), seed }
     };
     let mut first = Vec::new();
@@ -343,11 +343,6 @@ fn steps(trial: &Trial) -> Vec<Step> {
         }
     }
     steps
-}
-
-/// Each change has its own.
-fn seed(trial: &Trial, path: PathId, direction: Direction, change: u32) -> u64 {
-    trial.link_seed(path, direction, change as usize)
 }
 
 impl Step {

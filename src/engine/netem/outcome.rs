@@ -52,6 +52,7 @@ pub(super) fn outcome(measured: Measured) -> Outcome {
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
         wire: (0..).zip(observed.counts.iter().zip(counters)).map(wire).collect(),
+        receipts: Vec::new(),
         accepted,
         messages,
         status,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags};
 
 use super::arrivals::{Arrival, Arrivals};
-use super::one_way::OneWay;
+use super::one_way::{Due, OneWay};
 use crate::engine::Trial;
 use crate::engine::bounds::Bounds;
 use crate::engine::buffer::Buffer;
@@ -19,6 +19,7 @@ use crate::engine::packet_socket::PacketSocket;
 use crate::engine::real_clock::{Clock, thread_cpu_time};
 use crate::engine::syscalls::BATCH;
 use crate::engine::waiter::{Priority, Waiter};
+use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, WireCount};
 use crate::units::{Direction, Instant, PathId};
 
@@ -40,7 +41,7 @@ pub(super) struct Middle {
     start: Option<Instant>,
     arrivals: Arrivals,
     outgoing: Vec<Buffer>,
-    dues: Vec<Instant>,
+    dues: Vec<Due>,
     packets: Lateness,
     stamps: Lateness,
     changes: Lateness,
@@ -64,6 +65,7 @@ pub(super) struct Relayed {
     pub(super) handshake_up: WireCount,
     pub(super) handshake_down: WireCount,
     pub(super) wire: Vec<PathWire>,
+    pub(super) receipts: Vec<PathReceipts>,
     pub(super) packets: Lateness,
     pub(super) stamps: Lateness,
     pub(super) changes: Lateness,
@@ -98,9 +100,8 @@ impl Middle {
         bounds: Arc<Bounds>,
     ) -> Self {
         let link = |id, direction| OneWay::new(trial, PathId(id), direction);
-        let path = |(entries, id)| {
-            Path::new(entries, link(id, Direction::Up), link(id, Direction::Down))
-        };
+        let path =
+            |(entries, id)| Path::new(entries, link(id, Direction::Up), link(id, Direction::Down));
         Self::new(entries.into_iter().zip(0..).map(path).collect(), bounds)
     }
 
@@ -163,15 +164,17 @@ impl Middle {
         while self.outgoing.len() < BATCH
             && let Some(leaving) = link.pop(now)
         {
-            self.outgoing.push(leaving.frame);
+            self.outgoing.extend(leaving.frame);
             self.dues.extend(leaving.due);
         }
         let count = self.outgoing.len();
         if count > 0 {
             self.damage.unsendable += exit.send(&self.outgoing) as u64;
-            let left = self.clock.now();
-            self.dues.drain(..).for_each(|due| self.packets.record(left.saturating_since(due)));
             self.outgoing.clear();
+        }
+        if !self.dues.is_empty() {
+            let left = self.clock.now();
+            self.dues.drain(..).for_each(|due| self.packets.record(link.sent(&due, left)));
         }
         count
     }
@@ -192,7 +195,7 @@ impl Middle {
         for lane in lanes {
             self.damage.overflowed += lane.entry.overflowed();
             self.damage.unheld += lane.link.unheld();
-            self.changes.record(lane.link.missed());
+            lane.link.missed().into_iter().for_each(|missed| self.changes.record(missed));
         }
         let wire = |(path, id): (&Path, u8)| PathWire {
             path: PathId(id),
@@ -200,7 +203,13 @@ impl Middle {
             down: path.down.link.count(),
             kernel: None,
         };
+        let receipts = |(path, id): (&mut Path, u8)| PathReceipts {
+            path: PathId(id),
+            up: path.up.link.take_receipts(),
+            down: path.down.link.take_receipts(),
+        };
         Relayed {
+            receipts: self.paths.iter_mut().zip(0..).map(receipts).collect(),
             handshake_up: self.paths.iter().map(|path| path.up.link.handshake()).sum(),
             handshake_down: self.paths.iter().map(|path| path.down.link.handshake()).sum(),
             wire: self.paths.iter().zip(0..).map(wire).collect(),

@@ -1,14 +1,17 @@
 //! One direction of one path in real time: frames in at the instant the kernel received them,
 //! frames out when the link lets them go. Knows no sockets and reads no clock.
 
+use std::mem;
 use std::time::Duration;
 
 use crate::engine::buffer::{Buffer, Pool};
 use crate::engine::frame::{Frame, Segments, Unfit};
 use crate::engine::outcome::link_count;
+use crate::engine::witness::{Ticket, Witness};
 use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::profile::LinkProfile;
-use crate::link::{Link, Packet};
+use crate::link::{BitFlip, Link, Packet, Pushed};
+use crate::recording::receipt::Receipt;
 use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
@@ -17,13 +20,15 @@ use crate::units::{Direction, Instant, PathId};
 /// still be on its way from its timestamp to the socket. Most changes only matter to the packets
 /// that come after them, …
 const PATIENCE: Duration = Duration::from_millis(20);
-/// … but slots also hold back what is on the link already.
+/// … but slots and token buckets also hold back what is on the link already.
 const GRACE: Duration = Duration::from_micros(100);
 
 pub(super) struct OneWay {
     /// Used until the workload starts; what it then still holds is delivered.
     clean: Lane,
     live: Lane,
+    /// Of the live link.
+    witness: Witness,
     /// When the workload starts, once that is agreed.
     start: Instant,
     handshake: WireCount,
@@ -41,19 +46,31 @@ pub(super) struct OneWay {
 struct Lane {
     link: Link<Cargo>,
     treats_all_alike: bool,
-    has_slots: bool,
+    holds_back: bool,
     limit: usize,
 }
 
-/// What the link carries for a packet: its frame; `None` for those that leave inside of the
-/// super-packet before them.
-type Cargo = Option<Buffer>;
+/// What the link carries for a packet.
+#[derive(Clone)]
+struct Cargo {
+    /// `None` for a packet that leaves inside of the super-packet before it.
+    frame: Option<Buffer>,
+    /// `None` before the workload.
+    ticket: Option<Ticket>,
+}
 
-/// A frame that the link has let go.
+/// A packet that the link has let go.
 pub(super) struct Leaving {
-    pub(super) frame: Buffer,
-    /// When it should have left; `None` before the workload, when that does not count.
-    pub(super) due: Option<Instant>,
+    /// `None` for a packet inside of the super-packet before it.
+    pub(super) frame: Option<Buffer>,
+    /// `None` before the workload, when nothing of it counts.
+    pub(super) due: Option<Due>,
+}
+
+/// When a packet should have left, and whom to tell when it did.
+pub(super) struct Due {
+    at: Instant,
+    ticket: Ticket,
 }
 
 impl OneWay {
@@ -83,6 +100,7 @@ impl OneWay {
         Self {
             clean: Lane::new(&clean_profile(), 0),
             live: Lane::new(profile, seed(0)),
+            witness: Witness::new(profile),
             start,
             handshake: WireCount::default(),
             changes,
@@ -97,17 +115,21 @@ impl OneWay {
     }
 
     /// Takes a frame that the kernel received at `at`. Foreign ones (ARP) are left out.
-    pub(super) fn push(&mut self, at: Instant, mut bytes: Buffer, pool: &Pool) -> Result<(), Unfit> {
+    pub(super) fn push(
+        &mut self,
+        at: Instant,
+        mut bytes: Buffer,
+        pool: &Pool,
+    ) -> Result<(), Unfit> {
         self.make_changes(at);
         self.missed = self.missed.max(self.changed.saturating_since(at));
         let frame = Frame::new(&mut bytes)?;
         let segments = frame.segments()?;
         let ecn_capable = frame.is_ecn_capable();
-        let mut packet = Packet::new(frame.length() as u32, None);
-        packet.ecn_capable = ecn_capable;
+        let length = frame.length() as u32;
         match segments {
-            Some(segments) => self.push_super_packet(at, packet, bytes, segments, pool),
-            None => self.push_packet(at, Packet { payload: Some(bytes), ..packet }),
+            Some(segments) => self.push_super_packet(at, ecn_capable, bytes, segments, pool),
+            None => self.push_packet(at, length, ecn_capable, Some(bytes)),
         }
         Ok(())
     }
@@ -117,36 +139,44 @@ impl OneWay {
     fn push_super_packet(
         &mut self,
         at: Instant,
-        packet: Packet<Cargo>,
+        ecn_capable: bool,
         whole: Buffer,
         segments: Segments,
         pool: &Pool,
     ) {
-        let piece = |index, payload| {
-            Packet { length: segments.length(index) as u32, payload, ..packet.clone() }
-        };
+        let length = |index| segments.length(index) as u32;
         if self.lane(at).takes_whole(segments.count()) {
-            self.push_packet(at, piece(0, Some(whole)));
-            (1..segments.count()).for_each(|index| self.push_packet(at, piece(index, None)));
+            self.push_packet(at, length(0), ecn_capable, Some(whole));
+            for index in 1..segments.count() {
+                self.push_packet(at, length(index), ecn_capable, None);
+            }
             return;
         }
         for index in 0..segments.count() {
             match pool.take(segments.buffer_length(index)) {
                 Some(mut buffer) => {
                     segments.write(&whole, index, &mut buffer);
-                    self.push_packet(at, piece(index, Some(buffer)));
+                    self.push_packet(at, length(index), ecn_capable, Some(buffer));
                 }
                 None => self.unheld += 1,
             }
         }
     }
 
-    fn push_packet(&mut self, at: Instant, packet: Packet<Cargo>) {
-        if at < self.start {
-            self.handshake.packets += 1;
-            self.handshake.bytes += u64::from(packet.length - ETHERNET_HEADER);
+    fn push_packet(&mut self, at: Instant, length: u32, ecn_capable: bool, frame: Option<Buffer>) {
+        let ticket = (at >= self.start).then(|| self.witness.entered(at, length));
+        let mut packet = Packet::new(length, Cargo { frame, ticket });
+        packet.ecn_capable = ecn_capable;
+        let pushed = self.lane(at).link.push(at, packet);
+        match (ticket, pushed) {
+            (None, _) => {
+                self.handshake.packets += 1;
+                self.handshake.bytes += u64::from(length - ETHERNET_HEADER);
+            }
+            (Some(_), Pushed::Queued) => {}
+            (Some(ticket), Pushed::Lost) => self.witness.lost(ticket),
+            (Some(ticket), Pushed::Overflowed) => self.witness.overflowed(ticket),
         }
-        self.lane(at).link.push(at, packet);
     }
 
     fn lane(&mut self, at: Instant) -> &mut Lane {
@@ -157,9 +187,9 @@ impl OneWay {
     /// that were on the link already could have noticed, how late the latest of the changes was.
     pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
         let due = self.next_change().filter(|due| *due + self.patience() <= now)?;
-        let slots = self.slots_at_next_change();
+        let holding_back = self.holding_back_at_next_change();
         self.make_changes(due);
-        slots.then(|| now.saturating_since(due))
+        holding_back.then(|| now.saturating_since(due))
     }
 
     /// Makes every change due by `at`.
@@ -167,6 +197,7 @@ impl OneWay {
         while let Some(due) = self.next_change().filter(|due| *due <= at) {
             if let Some((change, seed)) = self.changes.pop() {
                 self.live.set_profile(due, &change.profile, seed);
+                self.witness.change(&change.profile);
             }
             self.changed = due;
         }
@@ -177,28 +208,39 @@ impl OneWay {
     }
 
     fn patience(&self) -> Duration {
-        if self.slots_at_next_change() { GRACE } else { PATIENCE }
+        if self.holding_back_at_next_change() { GRACE } else { PATIENCE }
     }
 
-    fn slots_at_next_change(&self) -> bool {
-        let next = self.changes.last().is_some_and(|(change, _)| change.profile.slot.is_some());
-        next || self.live.has_slots
+    fn holding_back_at_next_change(&self) -> bool {
+        let next = self.changes.last().is_some_and(|(change, _)| holds_back(&change.profile));
+        next || self.live.holds_back
     }
 
     pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
-        loop {
-            let (departed, due) = match self.clean.link.pop(now) {
-                Some(departed) => (departed, None),
-                None => {
-                    let departed = self.live.link.pop(now)?;
-                    let due = departed.due;
-                    (departed, Some(due))
-                }
-            };
-            if let Some(frame) = stamped(departed.packet) {
-                return Some(Leaving { frame, due });
+        let departed = self.clean.link.pop(now).or_else(|| self.live.link.pop(now))?;
+        let Packet { marked, corrupted, payload: Cargo { mut frame, ticket }, .. } =
+            departed.packet;
+        frame.iter_mut().for_each(|frame| alter(frame, marked, corrupted));
+        if let Some(ticket) = ticket {
+            if marked {
+                self.witness.marked(ticket);
+            }
+            if corrupted.is_some() {
+                self.witness.corrupted(ticket);
             }
         }
+        Some(Leaving { frame, due: ticket.map(|ticket| Due { at: departed.due, ticket }) })
+    }
+
+    /// It was handed to the kernel at `at`; how late that was.
+    pub(super) fn sent(&mut self, due: &Due, at: Instant) -> Duration {
+        let late = at.saturating_since(due.at);
+        self.witness.left_late(due.ticket, due.at + late, late);
+        late
+    }
+
+    pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
+        mem::replace(&mut self.witness, Witness::new(&clean_profile())).finish()
     }
 
     pub(super) fn next_wakeup(&self) -> Option<Instant> {
@@ -215,9 +257,9 @@ impl OneWay {
         link_count(self.live.link.counters())
     }
 
-    /// The most by which the profile in effect for a packet was not the one of its time of arrival.
-    pub(super) fn missed(&self) -> Duration {
-        self.missed
+    /// The most by which a packet met another profile than that of its time of arrival, if one did.
+    pub(super) fn missed(&self) -> Option<Duration> {
+        (!self.missed.is_zero()).then_some(self.missed)
     }
 
     pub(super) fn unheld(&self) -> u64 {
@@ -228,7 +270,7 @@ impl OneWay {
 impl Lane {
     fn new(profile: &LinkProfile, seed: u64) -> Self {
         let link = Link::new(profile, seed);
-        let mut lane = Self { link, treats_all_alike: false, has_slots: false, limit: 0 };
+        let mut lane = Self { link, treats_all_alike: false, holds_back: false, limit: 0 };
         lane.note(profile);
         lane
     }
@@ -240,7 +282,7 @@ impl Lane {
 
     fn note(&mut self, profile: &LinkProfile) {
         self.treats_all_alike = profile.treats_all_alike();
-        self.has_slots = profile.slot.is_some();
+        self.holds_back = holds_back(profile);
         self.limit = profile.limit as usize;
     }
 
@@ -250,18 +292,22 @@ impl Lane {
     }
 }
 
+/// Whether a profile decides on packets at other times than when they enter.
+fn holds_back(profile: &LinkProfile) -> bool {
+    profile.slot.is_some() || profile.bucket.is_some()
+}
+
 /// Does to the frame's bytes what the link decided.
-fn stamped(packet: Packet<Cargo>) -> Cargo {
-    let mut bytes = packet.payload?;
-    if packet.marked || packet.corrupted.is_some() {
-        if let Ok(mut frame) = Frame::new(&mut bytes) {
-            if packet.marked {
-                frame.mark();
-            }
-            if let Some(flip) = packet.corrupted {
-                frame.corrupt(flip);
-            }
+fn alter(bytes: &mut [u8], marked: bool, corrupted: Option<BitFlip>) {
+    if !marked && corrupted.is_none() {
+        return;
+    }
+    if let Ok(mut frame) = Frame::new(bytes) {
+        if marked {
+            frame.mark();
+        }
+        if let Some(flip) = corrupted {
+            frame.corrupt(flip);
         }
     }
-    Some(bytes)
 }

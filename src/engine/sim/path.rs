@@ -2,9 +2,11 @@
 //! the plan.
 
 use crate::engine::outcome::link_count;
+use crate::engine::witness::{Ticket, Witness};
 use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
-use crate::link::{BitFlip, Link, Packet};
+use crate::link::{BitFlip, Departed, Link, Packet, Pushed};
 use crate::protocol::{Datagram, Ecn};
+use crate::recording::receipt::Receipt;
 use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, IpVersion, PathId};
@@ -14,10 +16,16 @@ pub(super) struct OneWay {
     ip: IpVersion,
     /// Used until the workload starts; what it then still holds is delivered.
     clean: Link<Datagram>,
-    live: Option<Link<Datagram>>,
+    live: Option<Live>,
     /// Of the live link.
     changes: usize,
     handshake: WireCount,
+}
+
+/// The link of the plan, and who watches it.
+struct Live {
+    link: Link<(Ticket, Datagram)>,
+    witness: Witness,
 }
 
 impl OneWay {
@@ -32,7 +40,8 @@ impl OneWay {
             Direction::Up => &plan.up,
             Direction::Down => &plan.down,
         };
-        self.live = Some(Link::new(profile, trial.link_seed(path, direction, 0)));
+        let link = Link::new(profile, trial.link_seed(path, direction, 0));
+        self.live = Some(Live { link, witness: Witness::new(profile) });
     }
 
     /// A change of this direction of this path.
@@ -40,23 +49,21 @@ impl OneWay {
         if let Some(live) = &mut self.live {
             self.changes += 1;
             let seed = trial.link_seed(change.path, change.direction, self.changes);
-            live.set_profile(now, &change.profile, seed);
+            live.link.set_profile(now, &change.profile, seed);
+            live.witness.change(&change.profile);
         }
     }
 
     pub(super) fn push(&mut self, now: Instant, datagram: Datagram) {
         let ip_length = datagram.payload.len() as u32 + self.ip.udp_headers();
         let ecn_capable = datagram.ecn != Ecn::NotCapable;
-        let mut packet = Packet::new(ip_length + ETHERNET_HEADER, datagram);
-        packet.ecn_capable = ecn_capable;
+        let length = ip_length + ETHERNET_HEADER;
         match &mut self.live {
-            Some(live) => {
-                let _ = live.push(now, packet);
-            }
+            Some(live) => live.push(now, length, ecn_capable, datagram),
             None => {
                 self.handshake.packets += 1;
                 self.handshake.bytes += u64::from(ip_length);
-                let _ = self.clean.push(now, packet);
+                let _ = self.clean.push(now, Packet::new(length, datagram));
             }
         }
     }
@@ -65,15 +72,16 @@ impl OneWay {
     pub(super) fn pop(&mut self, now: Instant) -> Option<Datagram> {
         loop {
             let live = self.live.as_mut();
-            let departed = self.clean.pop(now).or_else(|| live?.pop(now))?;
-            if let Some(datagram) = arrived(departed.packet) {
+            let clean = self.clean.pop(now).map(|departed| departed.packet);
+            let packet = clean.or_else(|| live?.pop(now))?;
+            if let Some(datagram) = arrived(packet) {
                 return Some(datagram);
             }
         }
     }
 
     pub(super) fn next_wakeup(&self) -> Option<Instant> {
-        let live = self.live.as_ref().and_then(Link::next_wakeup);
+        let live = self.live.as_ref().and_then(|live| live.link.next_wakeup());
         self.clean.next_wakeup().into_iter().chain(live).min()
     }
 
@@ -82,7 +90,38 @@ impl OneWay {
     }
 
     pub(super) fn count(&self) -> LinkCount {
-        self.live.as_ref().map(|live| link_count(live.counters())).unwrap_or_default()
+        self.live.as_ref().map(|live| link_count(live.link.counters())).unwrap_or_default()
+    }
+
+    pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
+        self.live.take().map_or_else(Vec::new, |live| live.witness.finish())
+    }
+}
+
+impl Live {
+    fn push(&mut self, now: Instant, length: u32, ecn_capable: bool, datagram: Datagram) {
+        let ticket = self.witness.entered(now, length);
+        let mut packet = Packet::new(length, (ticket, datagram));
+        packet.ecn_capable = ecn_capable;
+        match self.link.push(now, packet) {
+            Pushed::Queued => {}
+            Pushed::Lost => self.witness.lost(ticket),
+            Pushed::Overflowed => self.witness.overflowed(ticket),
+        }
+    }
+
+    fn pop(&mut self, now: Instant) -> Option<Packet<Datagram>> {
+        let Departed { due, packet } = self.link.pop(now)?;
+        let (ticket, datagram) = packet.payload;
+        if packet.marked {
+            self.witness.marked(ticket);
+        }
+        if packet.corrupted.is_some() {
+            self.witness.corrupted(ticket);
+        }
+        self.witness.left(ticket, due);
+        let Packet { length, ecn_capable, marked, corrupted, .. } = packet;
+        Some(Packet { length, ecn_capable, marked, corrupted, payload: datagram })
     }
 }
 

@@ -4,6 +4,7 @@ use super::path::OneWay;
 use super::response_size;
 use crate::engine::{EngineError, Trial};
 use crate::protocol::{Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State, build};
+use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, WireCount};
 use crate::scenario::plan::PathPlan;
 use crate::timeline::Change;
@@ -205,6 +206,16 @@ impl World {
             kernel: None,
         };
         self.paths.iter().zip(0..).map(count).collect()
+    }
+
+    /// To be asked once, at the end.
+    pub(super) fn take_receipts(&mut self) -> Vec<PathReceipts> {
+        let receipts = |(path, id): (&mut Path, u8)| PathReceipts {
+            path: PathId(id),
+            up: path.up.take_receipts(),
+            down: path.down.take_receipts(),
+        };
+        self.paths.iter_mut().zip(0..).map(receipts).collect()
     }
 }
 

@@ -27,7 +27,7 @@ fn every_refusal_says_what_is_wrong() {
     };
     let edited = |from: &str, to: &str| said(&good.replacen(from, to, 1));
     let refusals = [
-        edited("\"format\":1", "\"format\":2"),
+        edited("\"format\":2", "\"format\":1"),
         said("{}"),
         said("a photo"),
         said(&good[..good.len() / 2]),

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::link::profile::LinkProfile;
 use crate::recording::EngineKind;
 use crate::recording::{Fidelity, QdiscCounters, WireCount};
+use crate::units::Direction;
 
 /// The whole of `summary.json`.
 #[derive(Debug, Serialize)]
@@ -23,6 +25,9 @@ pub struct Document<'a> {
     pub senders: Vec<Sender<'a>>,
     /// What was published beside what was measured; one entry a figure.
     pub claims: Vec<Claim<'a>>,
+    /// What each link was asked for and what it did, profile by profile; interrupted trials are
+    /// left out.
+    pub impairment: Vec<Link<'a>>,
     /// The worst of all trials in each respect; `null` on `sim`.
     pub fidelity: Option<&'a Fidelity>,
     /// What the kernel counted where it impaired the paths (all trials, paths and directions
@@ -211,4 +216,41 @@ pub struct Claim<'a> {
     pub verdict: &'static str,
     /// measured ÷ claimed − 1, whatever the verdict; `null` if messages were lost.
     pub difference: Option<f64>,
+}
+
+/// One direction of a path while it had one profile.
+#[derive(Debug, Serialize)]
+pub struct Link<'a> {
+    pub path: &'a str,
+    /// `up` or `down`.
+    pub direction: Direction,
+    /// As in `plan.json`; `null`: the profiles after the first sixteen, pooled.
+    pub profile: Option<&'a LinkProfile>,
+    /// Of all senders and runs.
+    pub packets: u64,
+    pub figures: Vec<LinkFigure>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LinkFigure {
+    /// `loss`, `burst length`, `delay`, `jitter`, `rate`, `overtaking`, `reordering`, `duplicates`
+    /// or `corruption`.
+    pub figure: String,
+    /// `share` (of packets), `packets`, `ms` or `bit/s`.
+    pub unit: &'static str,
+    /// `null`: no formula holds.
+    pub asked: Option<f64>,
+    /// `null`: there was nothing to measure it on.
+    pub realised: Option<f64>,
+    /// The 95 % interval of what was realised, as wide as if all senders met the same random
+    /// numbers.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Those it is measured on.
+    pub packets: u64,
+    /// `agrees`, `disagrees`, `too few packets`, or `not judged` and why. A false alarm has a
+    /// probability of 1 in 10⁷.
+    pub verdict: String,
+    /// The trials that disagree, as `sender, run 2` or `sender, all runs`.
+    pub disagrees_in: Vec<String>,
 }

@@ -112,7 +112,8 @@ impl Sent {
         };
         let ecn = if self.protocol == TCP && self.flags & CWR != 0 { WITH_ECN } else { 0 };
         bytes[..2].copy_from_slice(&[NEEDS_CHECKSUM, kind | ecn]);
-        let fields = [headers - VNET_HEADER_LEN, self.size.into(), transport - VNET_HEADER_LEN, place];
+        let fields =
+            [headers - VNET_HEADER_LEN, self.size.into(), transport - VNET_HEADER_LEN, place];
         for (field, to) in fields.into_iter().zip(bytes[2..].chunks_exact_mut(2)) {
             to.copy_from_slice(&(field as u16).to_ne_bytes());
         }
@@ -131,13 +132,15 @@ impl Kernel {
         let end = |namespace, mac| End::new(namespace, "wire", MacAddress::local(mac));
         let (from, to) = (end(&one, 1), end(&other, 2));
         let (from_index, to_index) = (from.index(), to.index());
-        let quiet = |end: End| end.neighbour("10.0.0.9".parse().expect("it is one"), MacAddress::local(9));
+        let quiet =
+            |end: End| end.neighbour("10.0.0.9".parse().expect("it is one"), MacAddress::local(9));
         let mut topology = Topology::new();
         topology.veth(quiet(from), quiet(to));
         topology.build().expect("there is nothing there");
         one.set_offloads("wire", false).expect("veth can do without");
         let open = |namespace: &Namespace, index| {
-            let socket = namespace.run(|| PacketSocket::open(index)).expect("the namespace is there");
+            let socket =
+                namespace.run(|| PacketSocket::open(index)).expect("the namespace is there");
             socket.expect("the interface is there")
         };
         Self { in_front: open(&one, from_index), behind: open(&other, to_index) }

@@ -1,0 +1,369 @@
+//! What a loss model asks for, by the algebra of its Markov chain: the share lost and the mean
+//! length of a run of losses, how much the counts of so many packets scatter, and how unlikely a
+//! count is. Exact for the packets there are, from the state a link begins in; nothing of it
+//! assumes that packets are independent or many.
+
+use crate::link::profile::{Correlated, LinkProfile, Loss};
+use crate::units::Probability;
+
+/// A hidden chain that loses packets as it moves. Its states are doubled by whether the packet
+/// before was lost, so that runs can be counted too.
+#[derive(Debug, Clone)]
+pub struct LossChain {
+    states: usize,
+    /// From state × was lost, to state × is lost.
+    steps: Matrix,
+}
+
+/// What is added up over the packets: so much for each, for each that is lost, and for each that is
+/// the first of a run of losses.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count {
+    pub each: f64,
+    pub lost: f64,
+    pub first: f64,
+}
+
+impl Count {
+    pub const LOST: Count = Count { each: 0.0, lost: 1.0, first: 0.0 };
+    pub const RUNS: Count = Count { each: 0.0, lost: 0.0, first: 1.0 };
+}
+
+/// Packets, and how many times the chain began anew among them (each time for equally many).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packets {
+    pub count: u64,
+    pub spells: u64,
+}
+
+/// Why no formula holds for the losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoChain {
+    Correlated,
+    Copies,
+}
+
+impl LossChain {
+    pub fn of(profile: &LinkProfile) -> Result<Self, NoChain> {
+        let copied = profile.duplicate.probability;
+        if !copied.is_never() && depends(&profile.duplicate) {
+            return Err(NoChain::Correlated);
+        }
+        match profile.loss {
+            Loss::None => Ok(Self::independent(0.0)),
+            Loss::Random(chance) if depends(&chance) => Err(NoChain::Correlated),
+            // A packet both lost and duplicated goes on alone.
+            Loss::Random(chance) => {
+                Ok(Self::independent(happens(chance.probability) * (1.0 - happens(copied))))
+            }
+            _ if !copied.is_never() => Err(NoChain::Copies),
+            Loss::GilbertElliott { p, r, one_minus_h, one_minus_k } => {
+                Ok(Self::gilbert_elliott([p, r, one_minus_h, one_minus_k].map(Probability::as_f64)))
+            }
+            Loss::FourState { p13, p31, p32, p23, p14 } => {
+                Ok(Self::four_state([p13, p31, p32, p23, p14].map(Probability::as_f64)))
+            }
+        }
+    }
+
+    pub fn independent(probability: f64) -> Self {
+        let mut chain = Self::still(1);
+        chain.step(0, 0, 1.0 - probability, false);
+        chain.step(0, 0, probability, true);
+        chain
+    }
+
+    /// A packet is lost by the state it finds.
+    fn gilbert_elliott([p, r, in_bad, in_good]: [f64; 4]) -> Self {
+        let mut chain = Self::still(2);
+        for (state, [stay, leave], loss) in [(0, [1.0 - p, p], in_good), (1, [1.0 - r, r], in_bad)]
+        {
+            for (to, moves) in [(state, stay), (1 - state, leave)] {
+                chain.step(state, to, moves * loss, true);
+                chain.step(state, to, moves * (1.0 - loss), false);
+            }
+        }
+        chain
+    }
+
+    /// A packet is lost by the state it moves to.
+    fn four_state([p13, p31, p32, p23, p14]: [f64; 5]) -> Self {
+        let [gap, burst, burst_loss, isolated] = [0, 1, 2, 3];
+        let mut chain = Self::still(4);
+        let p13 = p13.min(1.0 - p14);
+        let p31 = p31.min(1.0 - p32);
+        chain.step(gap, isolated, p14, true);
+        chain.step(gap, burst_loss, p13, true);
+        chain.step(gap, gap, 1.0 - p13 - p14, false);
+        chain.step(burst, burst_loss, p23, true);
+        chain.step(burst, burst, 1.0 - p23, false);
+        chain.step(burst_loss, burst, p32, false);
+        chain.step(burst_loss, gap, p31, false);
+        chain.step(burst_loss, burst_loss, 1.0 - p31 - p32, true);
+        chain.step(isolated, gap, 1.0, false);
+        chain
+    }
+
+    fn still(states: usize) -> Self {
+        Self { states, steps: Matrix::zero(2 * states) }
+    }
+
+    fn step(&mut self, from: usize, to: usize, probability: f64, lost: bool) {
+        for was_lost in [0, 1] {
+            let place = self.steps.at(2 * from + was_lost, 2 * to + usize::from(lost));
+            self.steps.values[place] += probability.max(0.0);
+        }
+    }
+
+    /// In the long run: the share lost, and the mean length of a run of losses (`None`: there is
+    /// none).
+    pub fn long_run(&self) -> (f64, Option<f64>) {
+        let packets = Packets { count: 1 << 40, spells: 1 };
+        let [lost, runs] = [Count::LOST, Count::RUNS].map(|count| self.moments(count, packets).0);
+        // Once a link has lost a packet for good, the run never ends.
+        (lost / packets.count as f64, (runs > 0.0).then(|| lost / runs))
+    }
+
+    /// Mean and variance of a count.
+    pub fn moments(&self, count: Count, packets: Packets) -> (f64, f64) {
+        let Packets { count: all, spells } = packets;
+        if all == 0 {
+            return (0.0, 0.0);
+        }
+        let spells = spells.clamp(1, all);
+        let mut power = Jet::of(self, count);
+        let mut row = [self.begin(), self.nothing(), self.nothing()];
+        for_bits(all / spells, |set| {
+            if set {
+                row = power.after(&row);
+            }
+            power = power.squared();
+        });
+        let [_, first, second] = row.map(|row| row.iter().sum::<f64>());
+        let spells = spells as f64;
+        (spells * first, spells * (second - first * first).max(0.0))
+    }
+
+    /// The logarithm of a bound on the probability of a count this large (or, if it is below what
+    /// is expected, this small): Chernoff's, over every exponent. Zero if it is nothing unusual.
+    pub fn surprise(&self, count: Count, packets: Packets, found: f64) -> f64 {
+        let (mean, variance) = self.moments(count, packets);
+        if packets.count == 0 || found == mean {
+            return 0.0;
+        }
+        if self.is_independent() && count == Count::LOST {
+            return binomial_surprise(mean, packets.count as f64, found);
+        }
+        let side = (found - mean).signum();
+        let exponent = |size: f64| {
+            let theta = side * size;
+            self.log_generating(count, packets, theta) - theta * found
+        };
+        let guess = ((found - mean).abs() / variance.max(1e-9)).clamp(1e-9, 1.0);
+        least(exponent, guess).min(0.0)
+    }
+
+    /// ln E[exp(θ · count)].
+    fn log_generating(&self, count: Count, packets: Packets, theta: f64) -> f64 {
+        let spells = packets.spells.clamp(1, packets.count.max(1));
+        let mut power = self.tilted(count, theta);
+        let mut scale = power.normalise();
+        let (mut row, mut log) = (self.begin(), 0.0);
+        for_bits(packets.count / spells, |set| {
+            if set {
+                row = power.after(&row);
+                let sum = row.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+                row.iter_mut().for_each(|value| *value /= sum);
+                log += scale + sum.ln();
+            }
+            power = power.times(&power);
+            scale = 2.0 * scale + power.normalise();
+        });
+        log * spells as f64
+    }
+
+    fn tilted(&self, count: Count, theta: f64) -> Matrix {
+        self.steps.map(|from, to, value| {
+            // Beyond it a float has no room.
+            value * (theta * count.of(from, to)).clamp(-600.0, 600.0).exp()
+        })
+    }
+
+    /// Each packet is lost or not, whatever became of the others.
+    pub fn is_independent(&self) -> bool {
+        self.states == 1
+    }
+
+    /// The good state, nothing lost before.
+    fn begin(&self) -> Vec<f64> {
+        let mut row = self.nothing();
+        row[0] = 1.0;
+        row
+    }
+
+    fn nothing(&self) -> Vec<f64> {
+        vec![0.0; 2 * self.states]
+    }
+}
+
+impl Count {
+    /// What a step of the doubled chain adds.
+    fn of(self, from: usize, to: usize) -> f64 {
+        let (was_lost, is_lost) = (from % 2 == 1, to % 2 == 1);
+        let lost = if is_lost { self.lost } else { 0.0 };
+        let first = if is_lost && !was_lost { self.first } else { 0.0 };
+        self.each + lost + first
+    }
+}
+
+/// Chernoff's bound for independent packets: −n times the divergence of the share found from the
+/// one expected.
+fn binomial_surprise(mean: f64, all: f64, found: f64) -> f64 {
+    let part = |found: f64, expected: f64| match found {
+        0.0 => 0.0,
+        _ if expected <= 0.0 => f64::INFINITY,
+        _ => found * (found / expected).ln(),
+    };
+    -(part(found, mean) + part((all - found).max(0.0), all - mean))
+}
+
+/// Whether draws lean on one another.
+pub fn depends(chance: &Correlated) -> bool {
+    !chance.correlation.is_never() && !chance.probability.is_never()
+}
+
+/// As netem draws it: when a 32-bit number is not above the threshold, and never for zero.
+pub fn happens(probability: Probability) -> f64 {
+    if probability.is_never() {
+        return 0.0;
+    }
+    (f64::from(probability.as_u32()) + 1.0) / (f64::from(u32::MAX) + 1.0)
+}
+
+/// From the lowest bit up.
+fn for_bits(number: u64, mut with: impl FnMut(bool)) {
+    for bit in 0..u64::BITS - number.leading_zeros() {
+        with(number >> bit & 1 == 1);
+    }
+}
+
+/// The least value of a convex function of a positive number.
+fn least(function: impl Fn(f64) -> f64, guess: f64) -> f64 {
+    const LARGEST: f64 = 300.0;
+    const STEPS: usize = 40;
+    let (mut low, mut high) = (0.0, guess);
+    while high < LARGEST && function(2.0 * high) < function(high) {
+        (low, high) = (high, 2.0 * high);
+    }
+    high *= 2.0;
+    for _ in 0..STEPS {
+        let third = (high - low) / 3.0;
+        if function(low + third) < function(high - third) {
+            high -= third;
+        } else {
+            low += third;
+        }
+    }
+    function((low + high) / 2.0)
+}
+
+#[derive(Debug, Clone)]
+struct Matrix {
+    size: usize,
+    values: Vec<f64>,
+}
+
+impl Matrix {
+    fn zero(size: usize) -> Self {
+        Self { size, values: vec![0.0; size * size] }
+    }
+
+    fn at(&self, row: usize, column: usize) -> usize {
+        row * self.size + column
+    }
+
+    fn map(&self, change: impl Fn(usize, usize, f64) -> f64) -> Self {
+        let values = self.values.iter().enumerate();
+        let values = values.map(|(place, value)| {
+            if *value == 0.0 { 0.0 } else { change(place / self.size, place % self.size, *value) }
+        });
+        Self { size: self.size, values: values.collect() }
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        let mut product = Self::zero(self.size);
+        for row in 0..self.size {
+            for through in 0..self.size {
+                let factor = self.values[self.at(row, through)];
+                if factor == 0.0 {
+                    continue;
+                }
+                for column in 0..self.size {
+                    let place = product.at(row, column);
+                    product.values[place] += factor * other.values[other.at(through, column)];
+                }
+            }
+        }
+        product
+    }
+
+    fn plus(mut self, factor: f64, other: &Self) -> Self {
+        self.values.iter_mut().zip(&other.values).for_each(|(sum, more)| *sum += factor * more);
+        self
+    }
+
+    fn after(&self, row: &[f64]) -> Vec<f64> {
+        let column = |column| {
+            let products = row.iter().enumerate();
+            products.map(|(place, value)| value * self.values[self.at(place, column)]).sum()
+        };
+        (0..self.size).map(column).collect()
+    }
+
+    /// Divides by the largest value, and returns the logarithm of it.
+    fn normalise(&mut self) -> f64 {
+        let largest = self.values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        self.values.iter_mut().for_each(|value| *value /= largest);
+        largest.ln()
+    }
+}
+
+/// A matrix of generating functions up to the second order: probabilities, and first and second
+/// moments on the way.
+struct Jet([Matrix; 3]);
+
+impl Jet {
+    fn of(chain: &LossChain, count: Count) -> Self {
+        let moment =
+            |power: i32| chain.steps.map(|from, to, value| value * count.of(from, to).powi(power));
+        Self([moment(0), moment(1), moment(2)])
+    }
+
+    fn squared(&self) -> Self {
+        let [value, first, second] = &self.0;
+        let cross = first.times(first);
+        Self([
+            value.times(value),
+            value.times(first).plus(1.0, &first.times(value)),
+            value.times(second).plus(1.0, &second.times(value)).plus(2.0, &cross),
+        ])
+    }
+
+    fn after(&self, [value, first, second]: &[Vec<f64>; 3]) -> [Vec<f64>; 3] {
+        let [m0, m1, m2] = &self.0;
+        let sum = |parts: [(f64, Vec<f64>); 3]| {
+            let [(a, x), (b, y), (c, z)] = parts;
+            let places = 0..x.len();
+            places.map(|place| a * x[place] + b * y[place] + c * z[place]).collect()
+        };
+        let nothing = vec![0.0; value.len()];
+        [
+            m0.after(value),
+            sum([(1.0, m0.after(first)), (1.0, m1.after(value)), (0.0, nothing)]),
+            sum([(1.0, m0.after(second)), (2.0, m1.after(first)), (1.0, m2.after(value))]),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! The receipt as text: one line a link, asked → realised, and a sentence for each figure that
+//! disagrees.
+
+use std::collections::BTreeSet;
+
+use super::super::impairment::{Finding, Impairment, LinkReport};
+use super::super::table::{Cell, Table, Tone, paint};
+use super::super::{Report, figures};
+use super::{MARK, Style, list, wrap};
+use crate::recording::receipt::judge::{Judged, Verdict, What};
+use crate::timeline::is_dark;
+
+/// Sentences about figures that disagree; the summary has all of them.
+const MOST_FINDINGS: usize = 6;
+
+const COLUMNS: [(What, &str); 9] = [
+    (What::Loss, "loss"),
+    (What::Burst, "burst"),
+    (What::Delay, "delay"),
+    (What::Jitter, "jitter"),
+    (What::Overtaking, "overtaking"),
+    (What::Rate, "rate"),
+    (What::Ahead, "reordered"),
+    (What::Copies, "duplicates"),
+    (What::Corruption, "corrupted"),
+];
+
+pub(super) fn render(report: &Report, style: Style) -> String {
+    let Some(impairment) = &report.impairment else { return String::new() };
+    let bad = impairment.disagrees();
+    let title = paint(
+        &wrap(&headline(impairment), style.width),
+        if bad { Tone::Bad } else { Tone::Heading },
+        style.colour,
+    );
+    let findings = list(&findings(report, impairment), Tone::Bad, style);
+    let notes = list(&notes(impairment), Tone::Faint, style);
+    let table = table(report, impairment).render(style.width, style.colour);
+    format!("{title}\n{table}{findings}{notes}")
+}
+
+fn headline(impairment: &Impairment) -> String {
+    let all = impairment.links.iter().flat_map(|link| &link.figures);
+    let count = |verdict: Verdict| all.clone().filter(|it| it.pooled.verdict == verdict).count();
+    let (wrong, right) = (count(Verdict::Disagrees), count(Verdict::Agrees));
+    let few = match count(Verdict::TooFew) {
+        0 => String::new(),
+        few => format!(", {few} had too few packets"),
+    };
+    match wrong {
+        0 => format!("Impairment, asked → realised: {right} figures agree{few}"),
+        _ => format!("Impairment, asked → realised: {wrong} disagree, {right} agree{few}"),
+    }
+}
+
+fn table(report: &Report, impairment: &Impairment) -> Table {
+    let shown = |what: What| {
+        let figures = impairment.links.iter().filter_map(|link| figure(link, what));
+        figures.into_iter().any(|figure| !figure.is_idle())
+    };
+    let columns: Vec<(What, &'static str)> =
+        COLUMNS.into_iter().filter(|(what, _)| shown(*what)).collect();
+    let headings = ["link", "packets"].into_iter().chain(columns.iter().map(|it| it.1));
+    let mut table = Table::new(&headings.chain(["verdict"]).collect::<Vec<_>>());
+    for link in &impairment.links {
+        let name = Cell::new(name(report, link));
+        let packets = Cell::new(figures::count(link.packets));
+        let cells = columns.iter().map(|(what, _)| cell(figure(link, *what)));
+        table.push([name, packets].into_iter().chain(cells).chain([verdict(link)]).collect());
+    }
+    table
+}
+
+fn figure(link: &LinkReport, what: What) -> Option<&Judged> {
+    link.figures.iter().map(|figure| &figure.pooled).find(|figure| figure.what == what)
+}
+
+/// `4g up`, `4g up dark`, `4g up #2`.
+pub(in crate::report) fn name(report: &Report, link: &LinkReport) -> String {
+    let path = report.path_names.get(link.path.index()).map_or("?", String::as_str);
+    let name = format!("{path} {}", link.direction);
+    match &link.asked {
+        None => format!("{name}, others"),
+        Some(profile) if is_dark(profile) => format!("{name} dark"),
+        Some(_) if link.of > 1 => format!("{name} #{}", link.place + 1),
+        Some(_) => name,
+    }
+}
+
+fn cell(figure: Option<&Judged>) -> Cell {
+    let Some(figure) = figure.filter(|it| it.did.is_some() && !it.is_idle()) else {
+        return Cell::toned(figures::NONE, Tone::Faint);
+    };
+    match figure.verdict {
+        Verdict::Disagrees => Cell::toned(pair(figure) + " ", Tone::Bad),
+        Verdict::TooFew => Cell::toned(pair(figure) + MARK, Tone::Faint),
+        Verdict::Agrees => Cell::new(pair(figure) + " "),
+        Verdict::NotJudged(_) => Cell::toned(pair(figure) + " ", Tone::Faint),
+    }
+}
+
+/// The unit of the first only where it is another one.
+fn pair(figure: &Judged) -> String {
+    let written =
+        |value: Option<f64>| value.map_or(figures::NONE.to_owned(), |it| write(figure.what, it));
+    let (asked, did) = (written(figure.asked), written(figure.did));
+    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+    let asked = match asked.split_once(' ') {
+        Some((number, unit_asked)) if unit(&did).as_deref() == Some(unit_asked) => {
+            number.to_owned()
+        }
+        _ => asked,
+    };
+    format!("{asked} → {did}")
+}
+
+pub(in crate::report) fn write(what: What, value: f64) -> String {
+    match what {
+        What::Delay | What::Jitter => figures::milliseconds(value / 1e6),
+        What::Burst => format!("{value:.2}"),
+        What::Rate => format!("{} Mbit/s", figures::significant(value / 1e6)),
+        What::Loss | What::Overtaking | What::Ahead | What::Copies | What::Corruption => {
+            figures::percent(value)
+        }
+    }
+}
+
+fn verdict(link: &LinkReport) -> Cell {
+    let verdicts = || link.figures.iter().map(|figure| (figure.pooled.what, figure.pooled.verdict));
+    let wrong = verdicts().filter(|(_, verdict)| *verdict == Verdict::Disagrees);
+    let wrong: Vec<String> = wrong.map(|(what, _)| what.to_string()).collect();
+    let has = |wanted: Verdict| verdicts().any(|(_, verdict)| verdict == wanted);
+    match wrong.len() {
+        0 if has(Verdict::TooFew) => Cell::toned("too few", Tone::Faint),
+        0 if has(Verdict::Agrees) => Cell::toned("agrees", Tone::Good),
+        0 => Cell::toned("not judged", Tone::Faint),
+        1..=2 => Cell::toned(format!("not {}", wrong.join(", ")), Tone::Bad),
+        many => Cell::toned(format!("not {many} figures"), Tone::Bad),
+    }
+}
+
+fn findings(report: &Report, impairment: &Impairment) -> Vec<String> {
+    let all: Vec<_> = impairment.findings().collect();
+    let said = all.iter().take(MOST_FINDINGS);
+    let mut lines: Vec<String> = said
+        .map(|(link, what, finding)| format!("! {}, {what}: {}", name(report, link), say(finding)))
+        .collect();
+    if all.len() > MOST_FINDINGS {
+        lines.push(format!("! and {} more, in summary.json", all.len() - MOST_FINDINGS));
+    }
+    lines
+}
+
+fn say(finding: &Finding) -> String {
+    let judged = &finding.judged;
+    let value =
+        |value: Option<f64>| value.map_or(figures::NONE.to_owned(), |it| write(judged.what, it));
+    let interval = figures::interval(&judged.interval, |it| write(judged.what, it));
+    let trial = match finding.repetition {
+        Some(repetition) => format!("run {}", repetition + 1),
+        None => "all runs".to_owned(),
+    };
+    format!(
+        "asked {}, realised {} ({interval}) over {} packets ({}, {trial}); suspect {}",
+        value(judged.asked),
+        value(judged.did),
+        figures::count(judged.packets),
+        finding.sender,
+        suspect(finding),
+    )
+}
+
+fn suspect(finding: &Finding) -> &'static str {
+    match finding.judged.what {
+        _ if finding.spoilt => "the host, which did not keep time in this trial",
+        What::Loss | What::Burst => "packets dropped beside the link, or an engine at fault",
+        What::Delay | What::Jitter => "a queue or timer beside the link, or an engine at fault",
+        What::Rate => "something faster or slower than the link on the way",
+        What::Overtaking | What::Ahead => "something beside the link that reorders",
+        What::Copies | What::Corruption => "an engine at fault",
+    }
+}
+
+fn notes(impairment: &Impairment) -> Vec<String> {
+    let figures = || impairment.links.iter().flat_map(|link| &link.figures);
+    let few = figures().any(|figure| figure.pooled.verdict == Verdict::TooFew);
+    let few = few.then(|| format!("{MARK} too few packets to tell it from twice as much"));
+    // Once each, however many links it is about.
+    let reasons: BTreeSet<String> = figures()
+        .filter(|figure| figure.pooled.did.is_some() && !figure.pooled.is_idle())
+        .filter(|figure| matches!(figure.pooled.verdict, Verdict::NotJudged(_)))
+        .map(|figure| format!("{} {}", figure.pooled.what, figure.pooled.verdict))
+        .collect();
+    few.into_iter().chain(reasons).collect()
+}
