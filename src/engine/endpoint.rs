@@ -11,7 +11,8 @@ use nix::poll::{PollFd, PollFlags};
 use super::bounds::Bounds;
 use super::fidelity::{Damage, Lateness, STALL, Stalls};
 use super::real_clock::{Clock, thread_cpu_time};
-use super::syscalls::{BATCH, ReceiveBatch};
+use super::receive_batch::ReceiveBatch;
+use super::syscalls::BATCH;
 use super::udp_socket::PathSocket;
 use super::waiter::{Priority, Waiter};
 use crate::protocol::{

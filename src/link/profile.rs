@@ -53,6 +53,23 @@ impl Default for LinkProfile {
     }
 }
 
+impl LinkProfile {
+    /// Whether packets that enter at one instant all leave at one instant, as long as the queue has
+    /// room for them: no draw, rate or slot could tell one from another.
+    pub fn treats_all_alike(&self) -> bool {
+        let alike = Self {
+            delay: self.delay,
+            delay_correlation: self.delay_correlation,
+            distribution: self.distribution.clone(),
+            order: self.order,
+            limit: self.limit,
+            ecn: self.ecn,
+            ..Self::default()
+        };
+        *self == alike
+    }
+}
+
 /// netem's own default.
 pub const DEFAULT_LIMIT: u32 = 1000;
 

@@ -32,6 +32,7 @@ pub fn plan(repeat: u32) -> Plan {
         name: name.to_owned(),
         profile: None,
         sources: Vec::new(),
+        ip: IpVersion::V4,
         up: Default::default(),
         down: Default::default(),
     };

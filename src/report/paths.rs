@@ -9,7 +9,7 @@ use crate::link::profile::{LinkProfile, Loss, Order};
 use crate::scenario::plan::Plan;
 use crate::scenario::quantity::{print_probability, print_rate, print_size};
 use crate::scenario::written::link_settings as settings;
-use crate::units::{Direction, PathId};
+use crate::units::{Direction, IpVersion, PathId};
 
 use super::figures;
 
@@ -28,9 +28,10 @@ fn describe_path(plan: &Plan, id: PathId) -> String {
     let (down, instants_down) = over_time(plan, id, Direction::Down, &path.down);
     instants.extend(instants_down);
     let (up, down) = (describe(up), describe(down));
+    let ip = if path.ip == IpVersion::V6 { " over IPv6" } else { "" };
     let first = match up == down {
-        true => format!("{} {up}", path.name),
-        false => format!("{} up {up}, down {down}", path.name),
+        true => format!("{}{ip} {up}", path.name),
+        false => format!("{}{ip} up {up}, down {down}", path.name),
     };
     match instants.len() {
         0 => first,

@@ -56,6 +56,8 @@ pub const MESSAGES_COUNTED: u64 = 1_000_000_000;
 /// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP
 /// headers.
 pub const UDP_MESSAGE: u32 = 1_472;
+/// Bytes of a datagram that fits a packet of 1,500 bytes over IPv6, whose header is longer.
+pub const IPV6_DATAGRAM: u32 = 1_452;
 /// Bytes of a message that fits a QUIC datagram whatever the path: QUIC promises packets of 1,200
 /// bytes (RFC 9000, section 14), of which header, authentication tag and frame header take up to
 /// 60.

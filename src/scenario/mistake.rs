@@ -128,6 +128,11 @@ pub enum Mistake {
         "`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}"
     )]
     MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: &'static str },
+    #[error(
+        "`{protocol}` sends datagrams of {bytes}B, and over IPv6 (path `{path}`) {limit}B are the \
+         most that fit a packet of 1500 bytes"
+    )]
+    TooLargeForIpv6 { protocol: &'static str, bytes: u32, path: String, limit: u32 },
     #[error("`{protocol}` cannot be replicated: {reason}")]
     CannotReplicate { protocol: &'static str, reason: &'static str },
     #[error("with an `mtu` of {mtu}B no copy fits a packet: {limit}B are the most")]
