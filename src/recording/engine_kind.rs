@@ -17,7 +17,7 @@ impl EngineKind {
     /// Whether its clock is its own, so that nothing is ever late.
     pub fn is_virtual_time(self) -> bool {
         match self {
-            EngineKind::Sim => true,
+            EngineKind::Sim | EngineKind::Uml => true,
             EngineKind::Relay | EngineKind::Netem => false,
         }
     }
