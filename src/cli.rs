@@ -51,9 +51,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Run a scenario on sim and on relay, and say whether they agree
+    /// Run a scenario on several engines, and say whether they agree
     #[command(after_help = EXIT_CODES)]
-    Agree(What),
+    Agree(AgreeArgs),
     /// Say what this machine can do, and how to get what is missing
     Doctor {
         /// Print JSON
@@ -100,6 +100,15 @@ pub struct RunArgs {
     /// End with exit code 5 if the host spoilt a result
     #[arg(long)]
     pub strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AgreeArgs {
+    #[command(flatten)]
+    pub what: What,
+    /// The engines, two or more: each of the others is held against the first
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "sim,relay")]
+    pub engines: Vec<EngineChoice>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,5 @@
-//! `agree`: the same plan on two engines, and whether their figures agree. How a user decides to
-//! trust the lab.
+//! `agree`: the same plan on several engines, and whether they agree. How a user decides to trust
+//! the lab.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -7,42 +7,56 @@ use std::sync::Arc;
 
 use super::engine_choice::{self, Chosen};
 use super::{CommandError, Ending, selection, trials};
-use crate::cli::{EngineChoice, What};
+use crate::cli::{AgreeArgs, EngineChoice};
 use crate::progress::Display;
 use crate::recording::Recording;
-use crate::report::agreement::{Agreement, Agrees};
+use crate::report::agreement::{Agreement, Agrees, Ran};
+use crate::report::summarise;
 use crate::report::terminal::Style;
-use crate::report::{Report, summarise};
 use crate::scenario::plan::Plan;
 
-pub fn run(what: &What, out: &mut dyn Write) -> Result<Ending, CommandError> {
-    let plan = Arc::new(selection::plan(what)?.0);
-    let display = Arc::new(Display::new(what.quiet));
+pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
+    let plan = Arc::new(selection::plan(&args.what)?.0);
+    let display = Arc::new(Display::new(args.what.quiet));
+    let chosen = choose_all(&args.engines)?;
+    let mut reference: Option<Ran> = None;
+    let mut ending = Ending::Done;
+    for engine in chosen {
+        let Some(ran) = run_on(engine, &plan, &display)? else { return Ok(Ending::Interrupted) };
+        let Some(reference) = &reference else {
+            reference = Some(ran);
+            continue;
+        };
+        let agreement = Agreement::between(reference, &ran);
+        let text = agreement.render(Style::detect());
+        writeln!(out, "{text}").map_err(CommandError::Output)?;
+        ending = ending.worse(ending_of(&agreement));
+    }
+    Ok(ending)
+}
 
-    let other = engine_choice::choose(EngineChoice::Relay)?;
-    let reference = engine_choice::choose(EngineChoice::Sim)?;
-    let names = (reference.engine.kind().to_string(), other.engine.kind().to_string());
-    let Some(other) = report(other, &plan, &display)? else { return Ok(Ending::Interrupted) };
-    let Some(reference) = report(reference, &plan, &display)? else {
-        return Ok(Ending::Interrupted);
-    };
-    let agreement = Agreement::between(&reference, &other);
-    let text = agreement.render((&names.0, &names.1), Style::detect());
-    write!(out, "{text}").map_err(CommandError::Output)?;
-    Ok(match (agreement.verdict(), agreement.spoilt()) {
-        (Agrees::Yes | Agrees::WithinNoise, _) => Ending::Done,
-        (Agrees::No | Agrees::TooFewRuns, Some(_)) => Ending::Spoilt,
-        (Agrees::TooFewRuns, None) => Ending::Undecided,
-        (Agrees::No, None) => Ending::Disagreement,
-    })
+/// All of them before the first trial: half an hour later is too late to hear that one is missing.
+fn choose_all(engines: &[EngineChoice]) -> Result<Vec<Chosen>, CommandError> {
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for engine in engines {
+        let engine = engine_choice::choose(*engine)?;
+        let kind = engine.engine.kind();
+        if chosen.iter().any(|other| other.engine.kind() == kind) {
+            return Err(CommandError::SameEngineTwice { engine: kind });
+        }
+        chosen.push(engine);
+    }
+    if chosen.len() < 2 { Err(CommandError::OneEngine) } else { Ok(chosen) }
 }
 
 /// `None` if it was interrupted: half a run has nothing to be compared with.
-fn report(
+fn run_on(
     chosen: Chosen,
     plan: &Arc<Plan>,
     display: &Arc<Display>,
-) -> Result<Option<Report>, CommandError> {
+) -> Result<Option<Ran>, CommandError> {
+    let engine = chosen.engine.kind();
+    display.say(&format!("engine {engine}"));
     let jobs = chosen.engine.side_by_side(plan).clamp(1, plan.trials());
     let runtime = tokio::runtime::Runtime::new().map_err(CommandError::Runtime)?;
     let keep = |_: &Recording| Ok::<(), Infallible>(());
@@ -51,5 +65,16 @@ fn report(
     if let Some(error) = outcome.errors.into_iter().next() {
         return Err(CommandError::Trial(error));
     }
-    Ok((!outcome.interrupted).then(|| summarise(plan, &outcome.recordings)))
+    let report = summarise(plan, &outcome.recordings);
+    let ran = Ran { engine, report, recordings: outcome.recordings };
+    Ok((!outcome.interrupted).then_some(ran))
+}
+
+fn ending_of(agreement: &Agreement) -> Ending {
+    match (agreement.verdict(), agreement.spoilt()) {
+        (Agrees::Yes | Agrees::WithinNoise, _) => Ending::Done,
+        (Agrees::No | Agrees::TooFewRuns, Some(_)) => Ending::Spoilt,
+        (Agrees::TooFewRuns, None) => Ending::Undecided,
+        (Agrees::No, None) => Ending::Disagreement,
+    }
 }

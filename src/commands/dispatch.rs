@@ -28,7 +28,7 @@ pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> 
             report::run(folder, &options, out)?;
             Ok(Ending::Done)
         }
-        Command::Agree(what) => agree::run(what, out),
+        Command::Agree(args) => agree::run(args, out),
         Command::Doctor { json } => done(doctor::run(*json, out)),
     }
 }

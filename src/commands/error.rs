@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::engine_choice::Unavailable;
 use super::report;
 use super::show::ShowError;
-use crate::engine::EngineError;
+use crate::engine::{EngineError, EngineKind};
 use crate::report::ResultsError;
 use crate::scenario::{Colour, Diagnostics};
 
@@ -44,6 +44,10 @@ pub enum CommandError {
          repeat less, or write `keep: histogram` in the workload"
     )]
     TooManyMessages { repeat: u32, count: u64, limit: u64 },
+    #[error("{engine} cannot be held against itself: name each engine once in --engines")]
+    SameEngineTwice { engine: EngineKind },
+    #[error("nothing to hold it against: name two engines or more in --engines")]
+    OneEngine,
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
@@ -63,6 +67,17 @@ pub enum CommandError {
 }
 
 impl Ending {
+    /// Of two comparisons, what the worse of them says: a disagreement, then what may be one.
+    pub fn worse(self, other: Ending) -> Ending {
+        let weight = |ending: Ending| match ending {
+            Ending::Disagreement => 3,
+            Ending::Spoilt => 2,
+            Ending::Undecided => 1,
+            _ => 0,
+        };
+        if weight(other) > weight(self) { other } else { self }
+    }
+
     pub fn exit_code(self) -> ExitCode {
         ExitCode::from(match self {
             Ending::Done => 0,
@@ -106,7 +121,9 @@ impl CommandError {
             Self::Show(ShowError::Scenario(_))
             | Self::Scenario(_)
             | Self::NoSuchSender { .. }
-            | Self::TooManyMessages { .. } => 2,
+            | Self::TooManyMessages { .. }
+            | Self::SameEngineTwice { .. }
+            | Self::OneEngine => 2,
             Self::Unavailable(_) => 3,
             Self::Results(error) | Self::Report(report::Error::Results(error)) => {
                 results_exit_code(error)

@@ -11,6 +11,16 @@ pub enum EngineKind {
     Relay,
 }
 
+impl EngineKind {
+    /// Whether its clock is its own, so that nothing is ever late.
+    pub fn is_virtual_time(self) -> bool {
+        match self {
+            EngineKind::Sim => true,
+            EngineKind::Relay => false,
+        }
+    }
+}
+
 impl fmt::Display for EngineKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,0 +1,129 @@
+//! The figures of one sender on two engines, and whether they agree.
+
+use super::Agrees;
+use crate::recording::Summary;
+use crate::report::table::Cell;
+use crate::statistics::{Interval, Latency, Quantile};
+
+/// How far the medians of the delivered messages may lie apart.
+pub const P50_TOLERANCE_MS: f64 = 1.0;
+/// How far the P99 of the delivered messages may lie apart, as a share of the reference.
+pub const P99_TOLERANCE: f64 = 0.05;
+/// How far the P99 of two single runs may lie apart by chance. Over 60 seeds of a minute with medium
+/// loss it scatters by 2 to 6.4 %, depending on the sender: three standard deviations of a
+/// difference.
+const P99_NOISE: f64 = 0.3;
+/// How many standard deviations the numbers of lost messages may lie apart (Poisson: the variance
+/// of a difference of counts is their sum). Both engines lose the same packets as long as they send
+/// the same ones.
+pub const LOST_TOLERANCE_SIGMAS: f64 = 3.0;
+
+#[derive(Debug)]
+pub(super) struct Figures {
+    p50: Pair,
+    p99: Pair,
+    lost: (u64, u64),
+}
+
+/// A quantile of the delivered messages, of the reference and of the other engine.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    reference: Value,
+    other: Value,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    ms: f64,
+    interval: Interval<Latency>,
+}
+
+impl Figures {
+    pub(super) fn of(reference: &Summary, other: &Summary) -> Option<Self> {
+        Some(Self {
+            p50: Pair::of(reference, other, Quantile::P50)?,
+            p99: Pair::of(reference, other, Quantile::P99)?,
+            lost: (reference.lost, other.lost),
+        })
+    }
+
+    pub(super) fn verdict(&self) -> Agrees {
+        let (reference, other) = (self.lost.0 as f64, self.lost.1 as f64);
+        let allowed = LOST_TOLERANCE_SIGMAS * (reference + other).sqrt();
+        let lost = if (reference - other).abs() <= allowed { Agrees::Yes } else { Agrees::No };
+        let p50 = match self.p50.apart_ms().abs() <= P50_TOLERANCE_MS {
+            true => Agrees::Yes,
+            // Half of all messages lie on either side of it: even one run knows it well.
+            false => self.p50.beyond_tolerance(Agrees::No),
+        };
+        let p99 = match self.p99.apart_share().abs() {
+            0.0..=P99_TOLERANCE => Agrees::Yes,
+            0.0..P99_NOISE => self.p99.beyond_tolerance(Agrees::TooFewRuns),
+            _ => self.p99.beyond_tolerance(Agrees::No),
+        };
+        p50.max(p99).max(lost)
+    }
+
+    pub(super) fn cells(&self) -> Vec<Cell> {
+        let number = |value: f64| Cell::new(format!("{value:.2}"));
+        vec![
+            number(self.p50.reference.ms),
+            number(self.p50.other.ms),
+            Cell::new(format!("{:+.2} ms", self.p50.apart_ms())),
+            number(self.p99.reference.ms),
+            number(self.p99.other.ms),
+            Cell::new(format!("{:+.1} %", self.p99.apart_share() * 100.0)),
+            Cell::new(self.lost.0.to_string()),
+            Cell::new(self.lost.1.to_string()),
+        ]
+    }
+}
+
+impl Pair {
+    fn of(reference: &Summary, other: &Summary, quantile: Quantile) -> Option<Self> {
+        let value = |summary: &Summary| {
+            let delivered = summary.latencies.ranked(quantile.rank(summary.delivered))?;
+            let interval = summary.figure(quantile)?.interval;
+            Some(Value { ms: delivered.as_ms()?, interval })
+        };
+        Some(Self { reference: value(reference)?, other: value(other)? })
+    }
+
+    fn apart_ms(self) -> f64 {
+        self.other.ms - self.reference.ms
+    }
+
+    fn apart_share(self) -> f64 {
+        self.apart_ms() / self.reference.ms
+    }
+
+    /// What to make of a difference beyond its tolerance: noise if both intervals are known and
+    /// have a value in common; `without_intervals` if one is not known.
+    fn beyond_tolerance(self, without_intervals: Agrees) -> Agrees {
+        let bounds = |interval: Interval<Latency>| interval.low.zip(interval.high);
+        match bounds(self.reference.interval).zip(bounds(self.other.interval)) {
+            Some((one, two)) if one.0 <= two.1 && two.0 <= one.1 => Agrees::WithinNoise,
+            Some(_) => Agrees::No,
+            None => without_intervals,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_run_does_not_tell_noise_from_a_small_difference_in_the_p99() {
+        let pair = |other: f64| {
+            let value = |ms: f64| Value { ms, interval: Interval::UNKNOWN };
+            Pair { reference: value(100.0), other: value(other) }
+        };
+        let verdict =
+            |p50: f64, p99: f64| Figures { p50: pair(p50), p99: pair(p99), lost: (0, 0) }.verdict();
+        assert_eq!(verdict(100.9, 104.9), Agrees::Yes);
+        assert_eq!(verdict(100.0, 107.0), Agrees::TooFewRuns);
+        assert_eq!(verdict(100.0, 150.0), Agrees::No);
+        assert_eq!(verdict(102.0, 100.0), Agrees::No);
+    }
+}
