@@ -16,7 +16,7 @@ use clap::{Parser, Subcommand};
 
 use clock::Clock;
 use record::{Environment, Line};
-use setup::Set;
+use setup::{Set, Setup};
 
 mod claims;
 mod clock;
@@ -86,14 +86,14 @@ fn run(set: Set, seeds: u64, seconds: u64, only: &str) -> Result<(), Box<dyn Err
     // 50 µs by default, by which each sleep would be late.
     nix::sys::prctl::set_timerslack(1)?;
     let clock = Clock::start();
-    for setup in set.setups() {
-        let chosen = setup.to_string().contains(only);
-        for seed in (1..=seeds).filter(|_| chosen) {
-            let run = trial::run(setup, seed, seconds, clock)
-                .map_err(|error| format!("{setup}, seed {seed}: {error}"))?;
-            eprintln!("{setup}, seed {seed}: done");
-            print_line(&Line::Run(Box::new(run)))?;
-        }
+    let chosen: Vec<Setup> =
+        set.setups().into_iter().filter(|setup| setup.to_string().contains(only)).collect();
+    // Seed by seed, so that a run that is ended early has something of each setup.
+    for (seed, setup) in (1..=seeds).flat_map(|seed| chosen.iter().map(move |setup| (seed, setup)))
+    {
+        let run = trial::run(*setup, seed, seconds, clock)
+            .map_err(|error| format!("{setup}, seed {seed}: {error}"))?;
+        print_line(&Line::Run(Box::new(run)))?;
     }
     Ok(())
 }
