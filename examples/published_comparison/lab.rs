@@ -55,8 +55,7 @@ impl Lab {
         let (vehicle, middle, cloud) = (vehicle?, middle?, cloud?);
         wire(&vehicle, &middle, &cloud)?;
         middle.set_sysctl("net/ipv4/ip_forward", "1")?;
-        let ends =
-            [(&vehicle, "path"), (&middle, "vehicle"), (&middle, "cloud"), (&cloud, "path")];
+        let ends = [(&vehicle, "path"), (&middle, "vehicle"), (&middle, "cloud"), (&cloud, "path")];
         for (namespace, link) in ends {
             // With them on, netem would see several packets of TCP as one.
             namespace.set_offloads(link, false)?;
@@ -137,11 +136,7 @@ impl Wire {
 }
 
 /// Static neighbours everywhere: no packet crosses but those of the programs.
-fn wire(
-    vehicle: &Namespace,
-    middle: &Namespace,
-    cloud: &Namespace,
-) -> Result<(), Box<dyn Error>> {
+fn wire(vehicle: &Namespace, middle: &Namespace, cloud: &Namespace) -> Result<(), Box<dyn Error>> {
     let mac = MacAddress::local;
     let ip = |text: &str| text.parse::<IpAddr>();
     let (towards_vehicle, towards_cloud) = (ip("10.0.1.2")?, ip("10.0.2.1")?);

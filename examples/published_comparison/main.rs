@@ -1,6 +1,6 @@
 //! A published comparison of KCP and multipath QUIC, run again with the programs that it used: the
 //! real kcptun through the kernel's netem, in namespaces. `scripts/published-comparison` does all
-//! of it, in virtual time; `docs/published-comparison.md` says what came out.
+//! of it, in virtual time; `docs/findings/published-comparison.md` says what came out.
 //!
 //! ```text
 //! published_comparison run --set main --seeds 5 --seconds 60 > results.jsonl    needs root and netem
@@ -22,10 +22,12 @@ mod claims;
 mod clock;
 mod figures;
 mod lab;
+mod readings;
 mod record;
 mod report;
 mod setup;
 mod sockperf;
+mod table;
 mod traffic;
 mod trial;
 mod tunnel;
@@ -93,6 +95,7 @@ fn run(set: Set, seeds: u64, seconds: u64, only: &str) -> Result<(), Box<dyn Err
     {
         let run = trial::run(*setup, seed, seconds, clock)
             .map_err(|error| format!("{setup}, seed {seed}: {error}"))?;
+        eprintln!("{setup}, seed {seed}: done");
         print_line(&Line::Run(Box::new(run)))?;
     }
     Ok(())

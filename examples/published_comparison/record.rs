@@ -70,6 +70,10 @@ impl Counts {
         Self(counted.collect())
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn distribution(&self, messages: u64) -> Distribution {
         let there: u64 = self.0.iter().map(|(_, count)| u64::from(*count)).sum();
         let lost = messages.saturating_sub(there);

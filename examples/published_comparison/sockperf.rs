@@ -19,9 +19,9 @@ pub fn run(lab: Lab, setup: Setup, seconds: u64) -> Result<Measured, Box<dyn Err
     let echo = tunnel::echo_address(setup.tunnel);
     let server = lab.cloud.command("sockperf").args(["server", "--tcp", "--no-rdtsc"]);
     let server = server.args(address(echo)).stdout(Stdio::null()).stderr(Stdio::null());
-    let server = server.spawn().map_err(|error| {
-        format!("{error}. Install it with: apt-get install sockperf")
-    })?;
+    let server = server
+        .spawn()
+        .map_err(|error| format!("{error}. Install it with: apt-get install sockperf"))?;
     let listens = || -> Result<bool, Box<dyn Error>> {
         let table = lab.cloud.run(|| fs::read_to_string("/proc/thread-self/net/tcp"))??;
         Ok(table.contains(&format!(":{ECHO_PORT:04X} ")))

@@ -109,9 +109,8 @@ fn phases(setup: Setup, messages: &[Message]) -> Vec<Phase> {
 }
 
 fn phase(name: &str, messages: &[Message]) -> Phase {
-    let counts = |latency: &dyn Fn(&Message) -> Option<u64>| {
-        Counts::of(messages.iter().filter_map(latency))
-    };
+    let counts =
+        |latency: &dyn Fn(&Message) -> Option<u64>| Counts::of(messages.iter().filter_map(latency));
     Phase {
         name: name.to_owned(),
         messages: messages.len() as u64,

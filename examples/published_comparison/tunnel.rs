@@ -48,7 +48,8 @@ pub fn open(lab: &Lab, tunnel: Tunnel) -> Result<Carrier, Box<dyn Error>> {
     let Tunnel::Kcptun { data, parity } = tunnel else {
         return Ok(Carrier { entrance: echo_address(tunnel), _programs: Vec::new() });
     };
-    let options = format!("--mode fast3 --datashard {data} --parityshard {parity} --nocomp --quiet");
+    let options =
+        format!("--mode fast3 --datashard {data} --parityshard {parity} --nocomp --quiet");
     let listen = format!("{CLOUD_ADDRESS}:{SERVER_PORT}");
     let target = echo_address(tunnel).to_string();
     let server = start(&lab.cloud, "kcptun-server", &["-l", &listen, "-t", &target], &options)?;
