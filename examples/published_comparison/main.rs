@@ -3,7 +3,7 @@
 //! of it, in virtual time; `docs/findings/published-comparison.md` says what came out.
 //!
 //! ```text
-//! published_comparison run --set main --seeds 5 --seconds 60 > results.jsonl    needs root and netem
+//! published_comparison run --set main > results.jsonl      (needs root, and netem in the kernel)
 //! published_comparison report results.jsonl
 //! ```
 

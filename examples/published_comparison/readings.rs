@@ -1,12 +1,12 @@
-//! What was published, beside each way in which the published set-up could be meant: which path, which
-//! jitter, which traffic, and what of a message is called its latency.
+//! What was published, beside each way in which the published set-up could be meant: which path,
+//! which jitter, which traffic, and what of a message is called its latency.
 
 use impairlab::statistics::{Quantile, Verdict, judge};
 
-use crate::claims::Sender;
+use crate::claims::{SENDERS, Sender};
 use crate::figures::{Figure, Measure, Pool};
 use crate::report::Runs;
-use crate::setup::{Scenario, Setup, name};
+use crate::setup::{Path, Scenario, Setup, name};
 use crate::table::{Table, milliseconds};
 
 /// One line for each reading, the nearest to the published figures first. `index` is that of the
@@ -71,4 +71,57 @@ fn verdict(claimed: f64, figure: Figure) -> &'static str {
         Verdict::Inconclusive => "undecided",
         Verdict::NoInterval | Verdict::NotMeasured => "",
     }
+}
+
+/// How far all six published P99 are from one reading for both senders, the nearest first: whoever
+/// measures both in one way must find both. The second sender may have run on the other path.
+pub fn together(runs: &Runs) -> Table {
+    let [kcp, mp_quic] = &SENDERS;
+    let column = |sender: &Sender, index: usize| {
+        let claim = sender.claims[index];
+        format!("{} {}: {} ms", sender.name, name(&claim.scenario), claim.latency_ms[P99])
+    };
+    let columns = SENDERS.each_ref().map(|sender| [0, 1, 2].map(|index| column(sender, index)));
+    let [[a, b, c], [d, e, f]] = &columns;
+    let heading = ["reading", "latency is the", a, b, c, d, e, f, "furthest"];
+    let mut table = Table::new("Both senders by one reading: measured P99 against it", heading);
+    let own = setups(kcp, runs).into_iter().filter(|setup| setup.tunnel == kcp.tunnel);
+    let mut lines: Vec<(f64, Vec<String>)> = own
+        .flat_map(|setup| [Path::FourG, Path::FiveG].map(|path| (setup, path)))
+        .flat_map(|(setup, path)| Measure::ALL.map(|measure| (setup, path, measure)))
+        .filter_map(|(setup, path, measure)| {
+            let other = Setup { path, tunnel: mp_quic.tunnel, ..setup };
+            let ratios =
+                [ratios(kcp, runs, setup, measure)?, ratios(mp_quic, runs, other, measure)?];
+            let furthest = ratios.as_flattened().iter().map(|ratio| ratio.ln().abs());
+            let furthest = furthest.fold(0.0, f64::max);
+            let percent = |share: f64| format!("{:+.0} %", (share - 1.0) * 100.0);
+            let mut cells = vec![both(&setup, path), measure.label().to_owned()];
+            cells.extend(ratios.as_flattened().iter().map(|ratio| percent(*ratio)));
+            cells.push(format!("{:.0} %", (furthest.exp() - 1.0) * 100.0));
+            Some((furthest, cells))
+        })
+        .collect();
+    lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+    lines.into_iter().for_each(|(_, line)| table.row(line));
+    table
+}
+
+/// The index of P99 among [`Quantile::SHOWN`].
+const P99: usize = 1;
+
+fn ratios(sender: &Sender, runs: &Runs, setup: Setup, measure: Measure) -> Option<[f64; 3]> {
+    let mut ratios = [0.0; 3];
+    for (ratio, claim) in ratios.iter_mut().zip(&sender.claims) {
+        let runs = runs.get(&Setup { scenario: claim.scenario, ..setup })?;
+        let measured = Pool::of(runs, "all", measure)?.figure(Quantile::P99).value;
+        *ratio = measured / claim.latency_ms[P99];
+    }
+    Some(ratios)
+}
+
+/// Such as `4g and 5g, normal, open-loop`.
+fn both(setup: &Setup, other: Path) -> String {
+    let (jitter, traffic) = (name(&setup.jitter), name(&setup.traffic));
+    format!("{} and {}, {jitter}, {traffic}", name(&setup.path), name(&other))
 }

@@ -27,7 +27,7 @@ pub fn print(files: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     for (sender, index) in SENDERS.iter().flat_map(|sender| [1, 0, 2].map(|i| (sender, i))) {
         page += &readings::table(sender, index, &runs).to_string();
     }
-    for table in [quantiles, outage, cost, sockperf, receipt] {
+    for table in [readings::together, quantiles, outage, cost, sockperf, receipt] {
         page += &table(&runs).to_string();
     }
     Ok(io::stdout().lock().write_all(page.as_bytes())?)
