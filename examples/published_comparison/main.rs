@@ -79,6 +79,12 @@ fn main() -> ExitCode {
 }
 
 fn run(set: Set, seeds: u64, seconds: u64, only: &str) -> Result<(), Box<dyn Error>> {
+    let chosen: Vec<Setup> =
+        set.setups().into_iter().filter(|setup| setup.to_string().contains(only)).collect();
+    if chosen.is_empty() {
+        let setups: Vec<String> = set.setups().iter().map(Setup::to_string).collect();
+        return Err(format!("--only {only} leaves nothing of:\n{}", setups.join("\n")).into());
+    }
     let environment = Environment {
         kernel: netns::probe().kernel,
         kcptun: tunnel::kcptun_version()?,
@@ -88,8 +94,6 @@ fn run(set: Set, seeds: u64, seconds: u64, only: &str) -> Result<(), Box<dyn Err
     // 50 µs by default, by which each sleep would be late.
     nix::sys::prctl::set_timerslack(1)?;
     let clock = Clock::start();
-    let chosen: Vec<Setup> =
-        set.setups().into_iter().filter(|setup| setup.to_string().contains(only)).collect();
     // Seed by seed, so that a run that is ended early has something of each setup.
     for (seed, setup) in (1..=seeds).flat_map(|seed| chosen.iter().map(move |setup| (seed, setup)))
     {

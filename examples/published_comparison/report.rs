@@ -45,6 +45,9 @@ fn read(files: &[PathBuf]) -> Result<(Vec<Environment>, Runs), Box<dyn Error>> {
             }
         }
     }
+    if runs.is_empty() {
+        return Err("there is no run in these files".into());
+    }
     environments.dedup();
     Ok((environments, runs))
 }
