@@ -85,6 +85,14 @@ impl Pool {
         worst * self.factor
     }
 
+    /// The share of messages, in percent, whose latency is not above this.
+    pub fn percentile_of(&self, ms: f64) -> f64 {
+        let at_most = |latency: &Latency| latency.as_ms_or_infinity() * self.factor <= ms;
+        let steps = self.steps.iter().take_while(|(latency, _)| at_most(latency));
+        let below: u64 = steps.flat_map(|(_, counts)| counts).sum();
+        100.0 * below as f64 / self.count() as f64
+    }
+
     pub fn figure(&self, quantile: Quantile) -> Figure {
         let runs = self.messages.len();
         let once = vec![1; runs];
