@@ -19,7 +19,7 @@ need_cargo() {
 # A command on the PATH, or a shared library.
 have() {
     case "$1" in
-        lib*) ls /usr/lib/*/"$1"* /usr/lib/llvm-*/lib/"$1"* >/dev/null 2>&1 ;;
+        lib*) compgen -G "/usr/lib/*/$1*" >/dev/null || compgen -G "/usr/lib/llvm-*/lib/$1*" >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }

@@ -50,6 +50,7 @@
 
 pub use address::{Address, AddressError, MacAddress};
 pub use dump::{Counters, DumpError, Link, Qdisc};
+pub use loopback::bring_up_loopback;
 pub use namespace::{Namespace, NamespaceError};
 pub use netlink::NetlinkError;
 pub use offloads::OffloadError;

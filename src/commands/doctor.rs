@@ -6,6 +6,7 @@ use netns::{Availability, Capabilities};
 use serde::Serialize;
 
 use super::engine_choice::{netem_lacks, relay_lacks};
+use crate::engine::uml::Kernel;
 
 #[derive(Debug, Serialize)]
 struct Diagnosis {
@@ -18,6 +19,8 @@ struct Diagnosis {
 struct Finding {
     name: String,
     available: bool,
+    /// Which it is, where there are several.
+    detail: Option<String>,
     /// What went wrong.
     reason: Option<String>,
     /// How to get it.
@@ -34,7 +37,10 @@ pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
     print(&diagnosis.engines, out)?;
     writeln!(out, "\nCapabilities")?;
     print(&diagnosis.capabilities, out)?;
-    writeln!(out, "\ntbf and multipath TCP are not used by the engines of this version.")
+    writeln!(
+        out,
+        "\ntbf and multipath TCP of this machine are not used by the engines of this version."
+    )
 }
 
 impl Diagnosis {
@@ -44,6 +50,7 @@ impl Diagnosis {
             Availability::Missing { reason, remedy } => Finding {
                 name: name.to_owned(),
                 available: false,
+                detail: None,
                 reason: Some(reason.clone()),
                 remedy: Some((*remedy).to_owned()),
             },
@@ -53,6 +60,7 @@ impl Diagnosis {
             Some(missing) => Finding {
                 name: name.to_owned(),
                 available: false,
+                detail: None,
                 reason: Some(missing),
                 remedy: Some("see the capabilities below".to_owned()),
             },
@@ -61,7 +69,7 @@ impl Diagnosis {
         let netem = engine("netem", netem_lacks(capabilities));
         Self {
             kernel: capabilities.kernel.clone(),
-            engines: vec![Finding::available("sim"), relay, netem],
+            engines: vec![Finding::available("sim"), relay, netem, uml()],
             capabilities: capabilities.all().map(finding).into(),
         }
     }
@@ -69,14 +77,32 @@ impl Diagnosis {
 
 impl Finding {
     fn available(name: &str) -> Self {
-        Self { name: name.to_owned(), available: true, reason: None, remedy: None }
+        Self { name: name.to_owned(), available: true, detail: None, reason: None, remedy: None }
+    }
+}
+
+fn uml() -> Finding {
+    match Kernel::find() {
+        Ok(kernel) => {
+            let detail = format!("Linux {}, {}", kernel.release, kernel.path.display());
+            Finding { detail: Some(detail), ..Finding::available("uml") }
+        }
+        Err(error) => Finding {
+            available: false,
+            reason: Some(error.to_string()),
+            remedy: Some(
+                "scripts/build-uml makes its kernel, once, in about six minutes".to_owned(),
+            ),
+            ..Finding::available("uml")
+        },
     }
 }
 
 fn print(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
     for finding in findings {
         let state = if finding.available { "yes" } else { "no " };
-        writeln!(out, "  {state}  {}", finding.name)?;
+        let detail = finding.detail.iter().map(|detail| format!(" ({detail})"));
+        writeln!(out, "  {state}  {}{}", finding.name, detail.collect::<String>())?;
         for (label, text) in [("why", &finding.reason), ("get", &finding.remedy)] {
             if let Some(text) = text {
                 writeln!(out, "         {label}: {text}")?;

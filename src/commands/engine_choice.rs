@@ -1,5 +1,7 @@
 //! From the `--engine` flag to an engine that works on this machine, or to what it lacks.
 
+use std::env;
+use std::io;
 use std::sync::Arc;
 
 use netns::{Availability, Capabilities};
@@ -9,6 +11,7 @@ use crate::cli::EngineChoice;
 use crate::engine::netem::Netem;
 use crate::engine::relay::Relay;
 use crate::engine::sim::Sim;
+use crate::engine::uml::{Kernel, KernelError, Uml};
 use crate::engine::{Engine, Pace};
 
 pub struct Chosen {
@@ -19,6 +22,10 @@ pub struct Chosen {
 
 #[derive(Debug, Error)]
 pub enum Unavailable {
+    #[error("engine uml cannot run here: {0}")]
+    Uml(#[from] KernelError),
+    #[error("engine uml cannot run here: this program does not find itself: {0}")]
+    Program(io::Error),
     #[error(
         "engine relay cannot run here: {missing}\n\
          Run as root, allow user namespaces, or use `--engine sim`, which needs neither (see `impairlab doctor`)."
@@ -35,6 +42,7 @@ pub enum Unavailable {
 pub fn choose(choice: EngineChoice) -> Result<Chosen, Unavailable> {
     match choice {
         EngineChoice::Sim => Ok(Chosen::new(Sim)),
+        EngineChoice::Uml => uml(),
         EngineChoice::Relay => relay().map_err(|missing| Unavailable::Relay { missing }),
         EngineChoice::Netem => netem().map_err(|missing| Unavailable::Netem { missing }),
         EngineChoice::Auto => Ok(best()),
@@ -74,6 +82,13 @@ fn relay() -> Result<Chosen, String> {
         None => Ok(Chosen::new(Relay)),
         Some(missing) => Err(missing),
     }
+}
+
+fn uml() -> Result<Chosen, Unavailable> {
+    let kernel = Kernel::find()?;
+    let notice = kernel.lacks_seeder();
+    let impairlab = env::current_exe().map_err(Unavailable::Program)?;
+    Ok(Chosen { notice, ..Chosen::new(Uml::new(kernel, impairlab)) })
 }
 
 /// What the engine netem needs and this machine does not have, in one line: found out by building

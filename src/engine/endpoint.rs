@@ -24,8 +24,6 @@ use crate::workload::{Workload, message_id, write_message};
 
 /// How long before a deadline an endpoint is awake.
 const SPIN: Duration = Duration::from_micros(50);
-/// It looks at least this often whether the trial goes on.
-const HEARTBEAT: Duration = Duration::from_millis(20);
 /// The longest UDP datagram.
 const DATAGRAM_BUFFER: usize = 1 << 16;
 /// Outputs of the protocol before the sockets have their turn again.
@@ -104,6 +102,8 @@ struct Endpoint {
     unsendable: u64,
     /// Of each socket.
     overflowed: Vec<u32>,
+    /// Whether each socket had something to read, or was in trouble, when the last wait ended.
+    readable: Vec<bool>,
     cpu_before: Duration,
 }
 
@@ -147,6 +147,7 @@ impl Endpoint {
             reads: Lateness::default(),
             unsendable: 0,
             overflowed: vec![0; plan.sockets.len()],
+            readable: vec![true; plan.sockets.len()],
             cpu_before: Duration::ZERO,
             plan,
         }
@@ -176,6 +177,9 @@ impl Endpoint {
 
     fn read_datagrams(&mut self) {
         for index in 0..self.plan.sockets.len() {
+            if !self.readable[index] {
+                continue;
+            }
             // An error here is one of the path's (port unreachable, as the other side ends): as
             // good as nothing read.
             let count = self.plan.sockets[index].receive(&mut self.batch).unwrap_or(0);
@@ -281,12 +285,14 @@ impl Endpoint {
     }
 
     fn wait(&mut self) {
-        let heartbeat = self.clock.now() + HEARTBEAT;
+        let heartbeat = self.clock.now() + self.plan.bounds.pace().heartbeat();
         let timers = [self.wakeup, self.next_message()];
         let deadline = timers.into_iter().flatten().fold(heartbeat, Instant::min);
         let source = |socket| PollFd::new(AsFd::as_fd(socket), PollFlags::POLLIN);
         let mut sources: Vec<_> = self.plan.sockets.iter().map(source).collect();
         self.waiter.wait(&mut sources, deadline);
+        let readable = sources.iter().map(|source| source.any() != Some(false));
+        self.readable = readable.collect();
     }
 
     /// When the vehicle's next message is due; `None` after the last, and before the start is

@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+use super::uml::UmlError;
 use super::{LabError, NetemError};
 use crate::protocol::BuildError;
 
@@ -23,6 +24,8 @@ pub enum EngineError {
     Lab(#[from] LabError),
     #[error("cannot start a thread of a trial: {0}")]
     Thread(io::Error),
+    #[error("sender {sender}: {source}")]
+    Uml { sender: String, source: UmlError },
     #[error("sender {sender} crashed")]
     Crashed { sender: String },
     #[error("the relay cannot read its sockets: {0}")]

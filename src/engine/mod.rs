@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::link::profile::LinkProfile;
 use crate::protocol::Delivery;
 use crate::recording::Recording;
@@ -33,6 +35,7 @@ pub mod sim;
 mod syscalls;
 mod tap;
 mod udp_socket;
+pub mod uml;
 mod waiter;
 pub mod witness;
 
@@ -71,6 +74,11 @@ pub struct Trial {
 pub trait Engine: Sync {
     fn kind(&self) -> EngineKind;
 
+    /// The kernel that trials run on, where it is not this machine's, as `uname -srvm` tells it.
+    fn kernel(&self) -> Option<String> {
+        None
+    }
+
     /// How many trials may run side by side without spoiling one another.
     fn side_by_side(&self, plan: &Plan) -> usize;
 
@@ -84,7 +92,7 @@ pub trait Engine: Sync {
 }
 
 /// What a trial tells while it runs: a few times a second, on `sim` of its own time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The workload has not started; told more often than the others, so that an interruption need
     /// not wait.
@@ -96,7 +104,7 @@ pub enum Event {
     Progress(Progress),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// Since the start of the workload.
     pub elapsed: Duration,

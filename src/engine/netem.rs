@@ -106,9 +106,9 @@ impl Threads {
     fn start(trial: &Trial, lab: &Lab, bounds: &Arc<Bounds>) -> Result<Self, EngineError> {
         let shaping = Shaping::begin(trial, lab)?;
         let (tell, told) = channel();
-        let (taps, clock, horizon) = (lab.taps()?, bounds.clock(), horizon(&trial.plan));
+        let (taps, horizon) = (lab.taps()?, horizon(&trial.plan));
         let observer = Aside::start("observer", bounds, |stop| {
-            let observer = Observer::new(taps, &clean_profile(), horizon, told, clock, stop);
+            let observer = Observer::new(taps, &clean_profile(), horizon, told, bounds, stop);
             move || observer.run().map_err(NetemError::Tap)
         })?;
         let plan = Changes::new(trial, shaping, Arc::clone(bounds), tell)?;

@@ -1,6 +1,7 @@
 //! How time goes by for the threads of a trial: by itself, or only while all of them sleep.
 
 use std::fs;
+use std::time::Duration;
 
 /// Of the kernel that a trial runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +16,15 @@ pub enum Pace {
 }
 
 impl Pace {
+    /// How often a thread looks whether the trial goes on. Where sleeping through costs nothing,
+    /// waking is what takes the host's time; more than [`super::SETTLE`] would miss the start.
+    pub fn heartbeat(self) -> Duration {
+        match self {
+            Self::Real => Duration::from_millis(20),
+            Self::Virtual => Duration::from_millis(50),
+        }
+    }
+
     /// Of the kernel that this process runs on (User-Mode Linux says so on its command line).
     pub fn of_this_kernel() -> Self {
         let arguments = fs::read_to_string("/proc/cmdline").unwrap_or_default();

@@ -10,14 +10,15 @@ pub enum EngineKind {
     Sim,
     Relay,
     Netem,
+    Uml,
 }
 
 impl EngineKind {
     /// Whether its clock is its own, so that nothing is ever late.
     pub fn is_virtual_time(self) -> bool {
         match self {
-            EngineKind::Sim => true,
-            EngineKind::Relay => false,
+            EngineKind::Sim | EngineKind::Uml => true,
+            EngineKind::Relay | EngineKind::Netem => false,
         }
     }
 }
@@ -28,6 +29,7 @@ impl fmt::Display for EngineKind {
             EngineKind::Sim => "sim",
             EngineKind::Relay => "relay",
             EngineKind::Netem => "netem",
+            EngineKind::Uml => "uml",
         })
     }
 }

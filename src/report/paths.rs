@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::link::profile::{LinkProfile, Loss, Order};
 use crate::scenario::plan::Plan;
-use crate::scenario::quantity::{print_probability, print_rate};
+use crate::scenario::quantity::{print_probability, print_rate, print_size};
 use crate::scenario::written::link_settings as settings;
 use crate::units::{Direction, IpVersion, PathId};
 
@@ -69,6 +69,9 @@ fn describe(profile: &LinkProfile) -> String {
     let mut parts = vec![delay(profile)];
     parts.extend(loss(&profile.loss));
     parts.extend(profile.rate.map(|limit| print_rate(limit.rate)));
+    parts.extend(profile.bucket.map(|bucket| {
+        format!("{} in bursts of {}", print_rate(bucket.rate), print_size(bucket.burst.into()))
+    }));
     let usual = settings(&LinkProfile::default());
     let unusual = settings(profile).into_iter().zip(usual).filter(|(is, usual)| is != usual);
     let others = unusual.map(|(setting, _)| setting).filter(|(key, _)| !IN_WORDS.contains(key));

@@ -35,6 +35,10 @@ pub const DURATION: Duration = Duration::from_secs(24 * 3600);
 pub const LINK_RATE: u64 = 100_000_000_000;
 /// Packets.
 pub const QUEUE: u64 = 1_000_000;
+/// Bytes of the longest packet of a path, with its Ethernet header: no bucket may be smaller.
+pub const LONGEST_FRAME: u64 = 1_514;
+/// Bytes of a burst, and of the queue before a bucket.
+pub const BUCKET: u64 = 1 << 30;
 /// Bytes added to a packet or to a cell, either way.
 pub const OVERHEAD: u64 = 10_000;
 

@@ -94,6 +94,8 @@ pub enum Mistake {
     ReorderWithoutDelay,
     #[error("there are no cells that could have this overhead")]
     CellOverheadWithoutCell,
+    #[error("a rate with a burst counts packets as they are, without overhead or cells")]
+    BurstWithOverhead,
     #[error("the shortest time between slots is more than the longest")]
     SlotBackwards,
     #[error("`{a}` and `{b}` together are more than 100%")]
@@ -170,6 +172,9 @@ impl Mistake {
                 Some("a name has lower-case letters, digits and dashes, at most 48, no dash first")
             }
             Self::CellOverheadWithoutCell => Some("add a `cell` size"),
+            Self::BurstWithOverhead => {
+                Some("leave out `burst` and `queue`, or `overhead`, `cell` and `cell-overhead`")
+            }
             Self::ReorderWithoutDelay => Some("add a `delay`, or write `reorder: none`"),
             Self::OutageDirection => Some("to lose packets one way, write `set: { loss: 100% }`"),
             Self::OutageFor => Some("leave `for` out"),

@@ -4,7 +4,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use impairlab::engine::netem::options::options;
+use impairlab::engine::netem::options::{OPEN_BUCKET, bucket, options};
 use impairlab::link::profile::LinkProfile;
 use netns::netem::{History, Options};
 use netns::{End, MacAddress, Namespace, Topology};
@@ -30,6 +30,13 @@ pub struct Guest {
     receiver: OwnedFd,
     /// What the wall clock shows beyond the monotonic one.
     wall_ahead: Duration,
+}
+
+/// What the kernel has been given since netem was new, and does not let go of.
+#[derive(Default)]
+struct Given {
+    tables: History,
+    bucket: bool,
 }
 
 /// What the kernel did with a case. Instants count from its start.
@@ -80,7 +87,7 @@ impl Guest {
 
     /// Sends the traffic of a case through its profiles.
     pub fn run(&self, case: &Case, traffic: &Traffic) -> Observed {
-        let mut history = History::default();
+        let mut history = Given::default();
         self.set(&case.first, case.seeds[0], &mut history);
         self.assert_held(&case.first, case.seeds[0]);
         assert!(self.receive(Duration::ZERO, traffic).is_empty(), "nothing is under way");
@@ -108,10 +115,18 @@ impl Guest {
         observed
     }
 
-    fn set(&self, profile: &LinkProfile, seed: u64, history: &mut History) {
+    fn set(&self, profile: &LinkProfile, seed: u64, given: &mut Given) {
         let options = options(profile, Some(seed)).expect("netem can do it");
-        let encoded = options.encode_after(history).expect("it fits");
-        self.near.set_root_qdisc("link", &encoded).expect("this kernel has netem");
+        let netem = options.encode_after(&mut given.tables).expect("it fits");
+        given.bucket |= profile.bucket.is_some();
+        let result = match given.bucket {
+            false => self.near.set_root_qdisc("link", &netem),
+            true => {
+                let child = bucket(profile).unwrap_or(OPEN_BUCKET).encode();
+                self.near.set_root_and_child_qdisc("link", &netem, &child)
+            }
+        };
+        result.expect("this kernel has netem and tbf");
     }
 
     /// The kernel holds what it was asked for.
@@ -121,6 +136,11 @@ impl Guest {
         let netem = held.iter().find(|qdisc| qdisc.kind == "netem").expect("netem");
         let held = Options::parse(&netem.options).expect("netem's options");
         assert_eq!(options.differences(&held), [""; 0], "{options:?}");
+        if let Some(bucket) = bucket(profile) {
+            let held = self.near.qdiscs().expect("queue disciplines");
+            let tbf = held.iter().find(|qdisc| qdisc.kind == "tbf").expect("tbf");
+            assert_eq!(bucket.differences(&tbf.options), [""; 0], "{bucket:?}");
+        }
     }
 
     /// Whether the kernel refused it.

@@ -27,8 +27,6 @@ const LEAD: Duration = Duration::from_micros(20);
 const VIRTUAL_LEAD: Duration = Duration::from_micros(2);
 /// How long before that the thread is awake.
 const SPIN: Duration = Duration::from_micros(100);
-/// It looks at least this often whether the trial goes on.
-const HEARTBEAT: Duration = Duration::from_millis(20);
 
 /// A change that the kernel has made.
 pub(super) struct Changed {
@@ -272,7 +270,7 @@ impl Changes {
             self.tell(step, stamp);
         }
         while !self.is_over(stop) {
-            waiter.wait(&mut [], self.bounds.clock().now() + HEARTBEAT);
+            waiter.wait(&mut [], self.bounds.clock().now() + pace.heartbeat());
         }
         Ok(Shaped {
             lateness,
@@ -291,7 +289,7 @@ impl Changes {
             Pace::Virtual => VIRTUAL_LEAD,
         };
         while !self.is_over(stop) {
-            let heartbeat = clock.now() + HEARTBEAT;
+            let heartbeat = clock.now() + self.bounds.pace().heartbeat();
             let due = self.bounds.start().map(|start| start + step.at.unwrap_or_default());
             let begin = due.map(|due| due - lead);
             match due.zip(begin) {

@@ -11,8 +11,11 @@ use std::time::Duration;
 use super::fingerprint::{Fingerprint, Harm, Key};
 use crate::engine::ETHERNET_HEADER;
 use crate::engine::fidelity::Lateness;
+use crate::engine::witness::{Ticket, Witness};
 use crate::link::profile::LinkProfile;
+use crate::recording::receipt::Receipt;
 use crate::recording::{LinkCount, WireCount};
+use crate::units::Instant;
 
 /// Frames that are remembered at most; past that, the oldest is settled before its time.
 const MOST_ENTRIES: usize = 1 << 20;
@@ -25,7 +28,11 @@ pub(super) struct Ledger {
     /// The numbers of those with a key, in the order of arrival.
     by_key: HashMap<Key, VecDeque<u64>>,
     current: Terms,
-    live: bool,
+    /// Once the workload has begun.
+    witness: Option<Witness>,
+    slack: Duration,
+    /// The stamp at which the witness's time begins.
+    epoch: u64,
     /// Nanoseconds.
     horizon: u64,
     /// Frames in the queue when the next entry comes, less those when the last one came.
@@ -44,14 +51,15 @@ pub(super) struct Count {
     pub(super) strays: u64,
     /// Exits later than they should have been, where that is known.
     pub(super) packets: Lateness,
+    pub(super) receipts: Vec<Receipt>,
 }
 
 struct Entry {
     print: Fingerprint,
     stamp: u64,
     terms: Terms,
-    /// Belongs to the workload.
-    live: bool,
+    /// `None`: it came before the workload.
+    ticket: Option<Ticket>,
     /// Frames in the queue when it came, less those when the one before it came.
     more_held: i64,
     left: bool,
@@ -76,13 +84,16 @@ impl Terms {
 }
 
 impl Ledger {
-    pub(super) fn new(clean: &LinkProfile, horizon: Duration) -> Self {
+    /// `slack`: how late the kernel may let a packet go without being wrong.
+    pub(super) fn new(clean: &LinkProfile, horizon: Duration, slack: Duration) -> Self {
         Self {
             entries: VecDeque::new(),
             first: 0,
             by_key: HashMap::new(),
             current: Terms::of(clean),
-            live: false,
+            witness: None,
+            slack,
+            epoch: 0,
             horizon: u64::try_from(horizon.as_nanos()).unwrap_or(u64::MAX),
             more_held: 0,
             held: 0,
@@ -92,8 +103,15 @@ impl Ledger {
 
     /// What enters from now on meets this profile, and belongs to the workload.
     pub(super) fn change(&mut self, profile: &LinkProfile) {
-        self.live = true;
         self.current = Terms::of(profile);
+        match &mut self.witness {
+            Some(witness) => witness.change(profile),
+            None => {
+                let mut witness = Witness::new(profile);
+                witness.tolerate(self.slack);
+                self.witness = Some(witness);
+            }
+        }
     }
 
     pub(super) fn enter(&mut self, stamp: u64, print: Fingerprint) {
@@ -101,8 +119,14 @@ impl Ledger {
         if self.entries.len() >= MOST_ENTRIES {
             self.settle_first();
         }
-        let offered =
-            if self.live { &mut self.count.link.offered } else { &mut self.count.handshake };
+        let Self { witness, epoch, count, .. } = self;
+        let ticket = witness.as_mut().map(|witness| {
+            if *epoch == 0 {
+                *epoch = stamp;
+            }
+            witness.entered(since(*epoch, stamp), print.key.length)
+        });
+        let offered = if ticket.is_some() { &mut count.link.offered } else { &mut count.handshake };
         offered.packets += 1;
         offered.bytes += u64::from(print.key.length.saturating_sub(ETHERNET_HEADER));
         let number = self.first + self.entries.len() as u64;
@@ -111,7 +135,7 @@ impl Ledger {
             print,
             stamp,
             terms: self.current,
-            live: self.live,
+            ticket,
             more_held: std::mem::take(&mut self.more_held),
             left: false,
         });
@@ -130,9 +154,14 @@ impl Ledger {
             false => print.harm_since(&entry.print),
         };
         let again = std::mem::replace(&mut entry.left, true);
-        if !entry.live {
-            return;
+        let (Some(ticket), Some(witness)) = (entry.ticket, &mut self.witness) else { return };
+        if harm.marked && !again {
+            witness.marked(ticket);
         }
+        if harm.corrupted && !again {
+            witness.corrupted(ticket);
+        }
+        witness.left(ticket, since(self.epoch, stamp));
         let link = &mut self.count.link;
         link.delivered += 1;
         link.duplicated += u64::from(again);
@@ -151,7 +180,8 @@ impl Ledger {
         let queued = waiting.into_iter().take(still_queued);
         queued.for_each(|index| self.entries[index].left = true);
         self.settle_until(u64::MAX);
-        self.count
+        let receipts = self.witness.map_or_else(Vec::new, Witness::finish);
+        Count { receipts, ..self.count }
     }
 
     /// The frame that leaves with this key, and whether it lost a bit on the way.
@@ -194,15 +224,24 @@ impl Ledger {
             }
         }
         self.held += entry.more_held;
-        if entry.left || !entry.live {
+        let (Some(ticket), Some(witness)) = (entry.ticket, &mut self.witness) else { return };
+        if entry.left {
             return;
         }
         let link = &mut self.count.link;
-        match self.held >= i64::from(entry.terms.limit) {
-            true => link.overflowed += 1,
-            false => link.lost += 1,
+        if self.held >= i64::from(entry.terms.limit) {
+            link.overflowed += 1;
+            witness.overflowed(ticket);
+        } else {
+            link.lost += 1;
+            witness.lost(ticket);
         }
     }
+}
+
+/// In the witness's time.
+fn since(epoch: u64, stamp: u64) -> Instant {
+    Instant::from_nanos(stamp.saturating_sub(epoch))
 }
 
 #[cfg(test)]

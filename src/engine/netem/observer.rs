@@ -15,6 +15,8 @@ use nix::poll::{PollFd, PollFlags, poll};
 use super::changes::Changed;
 use super::fingerprint::{Fingerprint, LONGEST_FRAME};
 use super::ledger::{Count, Ledger};
+use crate::engine::Pace;
+use crate::engine::bounds::Bounds;
 use crate::engine::lab::Taps;
 use crate::engine::real_clock::Clock;
 use crate::engine::receive_batch::ReceiveBatch;
@@ -26,16 +28,22 @@ use crate::units::Direction;
 /// The books are brought up to what happened this long ago: by then the kernel has handed out every
 /// frame that it had stamped, and the changes of that time are known.
 const HOLD: Duration = Duration::from_millis(5);
-/// It looks at least this often.
-const HEARTBEAT_MS: u16 = 20;
-/// Between two looks, so that it does not wake for each frame.
+/// Between two looks in real time, so that it does not wake for each frame. In virtual time no
+/// frame can be missed for want of a processor, and the heartbeat is enough.
 const NAP: Duration = Duration::from_millis(3);
+
+/// The kernel's timers may let a packet go this much late without being wrong: interrupts have to
+/// come, and other work to be done first.
+const SLACK: Duration = Duration::from_micros(200);
+/// The same where work takes no time.
+const VIRTUAL_SLACK: Duration = Duration::from_micros(1);
 
 /// The observer of one trial.
 pub(super) struct Observer {
     ways: Vec<Way>,
     changes: Receiver<Changed>,
     clock: Clock,
+    pace: Pace,
     batch: ReceiveBatch,
     /// Seen and not yet in the books.
     events: Vec<Event>,
@@ -88,14 +96,20 @@ impl Observer {
         clean: &LinkProfile,
         horizon: Duration,
         changes: Receiver<Changed>,
-        clock: Clock,
+        bounds: &Bounds,
         stop: Arc<AtomicBool>,
     ) -> Self {
-        let way = |taps| Way { taps, ledger: Ledger::new(clean, horizon) };
+        let (clock, pace) = (bounds.clock(), bounds.pace());
+        let slack = match pace {
+            Pace::Real => SLACK,
+            Pace::Virtual => VIRTUAL_SLACK,
+        };
+        let way = |taps| Way { taps, ledger: Ledger::new(clean, horizon, slack) };
         Self {
             ways: taps.into_iter().flatten().map(way).collect(),
             changes,
             clock,
+            pace,
             batch: ReceiveBatch::new(LONGEST_FRAME),
             events: Vec::new(),
             stop,
@@ -154,11 +168,16 @@ impl Observer {
     }
 
     fn wait(&self) {
+        let heartbeat = self.pace.heartbeat();
+        if self.pace == Pace::Virtual {
+            thread::sleep(heartbeat);
+            return;
+        }
         let taps = self.ways.iter().flat_map(|way| [&way.taps.entry, &way.taps.exit]);
         let source = |tap| PollFd::new(AsFd::as_fd(tap), PollFlags::POLLIN);
         let mut sources: Vec<_> = taps.map(source).collect();
         // A signal ends the wait early, which does no harm.
-        let _ = poll(&mut sources, HEARTBEAT_MS);
+        let _ = poll(&mut sources, heartbeat.as_millis() as u16);
         thread::sleep(NAP);
     }
 }

@@ -14,11 +14,12 @@
 use std::time::Duration;
 
 use netns::netem::{self, Chance, Options, Spacing};
+use netns::tbf;
 use thiserror::Error;
 
 use crate::link::distribution;
 use crate::link::profile::{
-    Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Slot, SlotSpacing,
+    Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Slot, SlotSpacing, TokenBucket,
 };
 use crate::units::Probability;
 
@@ -83,6 +84,17 @@ pub fn options(profile: &LinkProfile, seed: Option<u64>) -> Result<Options, Opti
         seed,
     })
 }
+
+/// The bucket behind netem, as its child. Once there was one it has to stay, since the kernel would
+/// drop the packets in it: where `profile` has none any more, take [`OPEN_BUCKET`].
+pub fn bucket(profile: &LinkProfile) -> Option<tbf::Options> {
+    let TokenBucket { rate, burst, queue } = profile.bucket?;
+    Some(tbf::Options { rate: rate.bytes_per_second(), burst, limit: queue, peak: None })
+}
+
+/// No packet waits in it: a packet takes less than a nanosecond's token.
+pub const OPEN_BUCKET: tbf::Options =
+    tbf::Options { rate: u64::MAX, burst: u32::MAX, limit: u32::MAX, peak: None };
 
 fn chance(probability: Probability) -> Chance {
     Chance(probability.as_u32())

@@ -4,11 +4,13 @@ use netns::Qdisc;
 
 use super::changes::Shaped;
 use super::error::NetemError;
+use super::ledger::Count;
 use super::observer::Observed;
 use crate::engine::conductor::Conducted;
 use crate::engine::fidelity::{Damage, Lateness, Stalls, Timekeeping};
 use crate::engine::lab::Lab;
 use crate::engine::{Outcome, Pace};
+use crate::recording::receipt::PathReceipts;
 use crate::recording::{Handshake, PathWire, QdiscCounters};
 use crate::units::{Direction, PathId};
 
@@ -24,9 +26,14 @@ pub(super) struct Measured {
 pub(super) fn outcome(measured: Measured) -> Outcome {
     let Measured { pace, conducted, shaped, observed, counters } = measured;
     let counters = since(&shaped.at_start, counters);
-    let wire = |(id, ([up, down], kernel)): (u8, (&[_; 2], _))| {
-        let (up, down): (&super::ledger::Count, &super::ledger::Count) = (up, down);
+    let wire = |(id, (counts, kernel)): (u8, (&[Count; 2], _))| {
+        let [up, down] = counts;
         PathWire { path: PathId(id), up: up.link, down: down.link, kernel: Some(kernel) }
+    };
+    let receipts = |(id, [up, down]): (u8, &[Count; 2])| PathReceipts {
+        path: PathId(id),
+        up: up.receipts.clone(),
+        down: down.receipts.clone(),
     };
     let each = observed.counts.iter().flatten();
     let strays = each.clone().map(|count| count.strays).sum();
@@ -52,7 +59,7 @@ pub(super) fn outcome(measured: Measured) -> Outcome {
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
         wire: (0..).zip(observed.counts.iter().zip(counters)).map(wire).collect(),
-        receipts: Vec::new(),
+        receipts: (0..).zip(&observed.counts).map(receipts).collect(),
         accepted,
         messages,
         status,

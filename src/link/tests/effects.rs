@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::link::Pushed;
 use crate::link::profile::{
-    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing,
+    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing, TokenBucket,
 };
 use crate::units::Rate;
 
@@ -291,6 +291,51 @@ fn order_is_kept_across_a_new_profile() {
     let departed = drain(&mut link);
     assert_eq!(numbers(&departed), [0, 1]);
     assert_eq!(dues(&departed), [at(40 * MS), at(40 * MS)]);
+}
+
+/// As the kernel does, whose copy shares its bytes with the packet.
+#[test]
+fn a_mark_on_a_copy_is_one_on_the_packet_too() {
+    let loss = Loss::Random(certain(0.5));
+    let profile = LinkProfile { duplicate: always(), loss, ecn: true, ..delayed(MS) };
+    let mut link = Link::new(&profile, 42_424_242);
+    for number in 0..100 {
+        let mut packet = Packet::new(100, number);
+        packet.ecn_capable = true;
+        link.push(at(MS * number), packet);
+    }
+    let departed = drain(&mut link);
+    let marks = |pair: &[Departed<u32>]| [pair[0].packet.marked, pair[1].packet.marked];
+    let (pairs, _) = departed.as_chunks::<2>();
+    assert!(pairs.iter().all(|pair| marks(pair)[0] == marks(pair)[1]));
+    let marked = pairs.iter().filter(|pair| marks(&pair[..])[0]).count();
+    // One of two draws, three times in four.
+    assert!((60..90).contains(&marked), "{marked}");
+}
+
+/// Behind the delay line, which goes on as it does without: netem's child in the kernel.
+#[test]
+fn a_bucket_lets_a_burst_pass_and_drops_what_exceeds_its_queue() {
+    let rate = Rate::from_bits_per_second(8_000_000).expect("not zero");
+    let bucket = Some(TokenBucket { rate, burst: 3_000, queue: 2_500 });
+    let profile = LinkProfile { bucket, ..delayed(10 * MS) };
+    let mut link = Link::new(&profile, 1);
+    for number in 0..6 {
+        assert_eq!(link.push(at(MS), Packet::new(1_000, number)), Pushed::Queued);
+    }
+    let departed = drain(&mut link);
+    // Two may wait, and tokens for three are there: but all six come before the first leaves.
+    assert_eq!(numbers(&departed), [0, 1]);
+    assert_eq!(dues(&departed), [at(11 * MS), at(11 * MS)]);
+    assert_eq!(link.counters().overflowed.packets, 4);
+    for number in 6..10 {
+        link.push(at(20 * MS + MS * (number - 6) / 2), Packet::new(1_000, number));
+    }
+    let departed = drain(&mut link);
+    assert_eq!(numbers(&departed), [6, 7, 8, 9]);
+    let half = MS / 2;
+    let expected = [30 * MS, 30 * MS + half, 31 * MS, 31 * MS + half];
+    assert_eq!(dues(&departed), expected.map(at));
 }
 
 /// As the kernel's does: what follows a change is what follows the start of a link of that seed.

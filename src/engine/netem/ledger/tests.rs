@@ -12,9 +12,14 @@ fn flipped(id: u8) -> Fingerprint {
     Fingerprint::of(&frame)
 }
 
+fn empty() -> Ledger {
+    let horizon = Duration::from_secs(10);
+    Ledger::new(&LinkProfile::default(), horizon, Duration::from_micros(1))
+}
+
 fn ledger(limit: u32) -> Ledger {
     let profile = LinkProfile { limit, delay: Duration::from_millis(10), ..LinkProfile::default() };
-    let mut ledger = Ledger::new(&LinkProfile::default(), Duration::from_secs(10));
+    let mut ledger = empty();
     ledger.change(&profile);
     ledger
 }
@@ -80,7 +85,7 @@ fn what_has_not_left_within_the_horizon_is_lost_and_forgotten() {
 
 #[test]
 fn what_enters_before_the_workload_is_the_handshakes() {
-    let mut ledger = Ledger::new(&LinkProfile::default(), Duration::from_secs(10));
+    let mut ledger = empty();
     ledger.enter(0, print(1));
     ledger.change(&LinkProfile::default());
     ledger.enter(MS, print(2));

@@ -75,6 +75,11 @@ fn links() {
     wrong_with("slot backwards", "delay: 25ms", "slot: { min: 20ms, max: 10ms }");
     let cells = "rate: { rate: 1Mbit/s, cell-overhead: 5B }";
     wrong_with("cell overhead without cells", "delay: 25ms", cells);
+    let both = "rate: { rate: 1Mbit/s, burst: 10kB, overhead: 5B }";
+    wrong_with("burst with overhead", "delay: 25ms", both);
+    wrong_with("queue without burst", "delay: 25ms", "rate: { rate: 1Mbit/s, queue: 10kB }");
+    let small = "rate: { rate: 1Mbit/s, burst: 1kB }";
+    wrong_with("burst shorter than a packet", "delay: 25ms", small);
     wrong_with("missing table", "delay: 25ms", "distribution: { table: no-such.dist }");
 }
 
