@@ -260,7 +260,15 @@ impl Lane {
     ) -> io::Result<Option<Instant>> {
         let mut oldest = None;
         for _ in 0..BATCHES_AT_ONCE {
-            let count = arrivals.read(&self.entry)?;
+            let count = match arrivals.read(&self.entry) {
+                Ok(count) => count,
+                // Kernels before 6.2 cannot describe a super-packet of UDP, and drop it.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                    damage.super_packets += 1;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if count == 0 {
                 break;
             }
