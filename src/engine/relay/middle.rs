@@ -110,6 +110,8 @@ impl Middle {
         let mut waiter = Waiter::new(self.clock, self.bounds.pace(), Priority::Relay, SPIN);
         while !self.bounds.is_over() {
             self.agree_on_start(&mut waiter);
+            // What is due goes first: it is what the wait was for, and reading takes a while.
+            self.send_all();
             self.read_all(&mut waiter)?;
             self.send_all();
             let deadline = self.deadline();
