@@ -72,7 +72,8 @@ fn a_run_leaves_everything_it_promises_and_report_draws_it_again() {
     assert_eq!(code(&run), 0, "{}", stderr(&run));
     let results = place.results("results");
     assert_eq!(fs::read_to_string(results.join("scenario.yaml")).unwrap(), SHORT);
-    for file in ["plan.json", "environment.json", "summary.json", "messages.csv"] {
+    for file in ["plan.json", "environment.json", "summary.json", "messages.csv", "impairment.csv"]
+    {
         assert!(fs::metadata(results.join(file)).unwrap().len() > 100, "{file}");
     }
     let count = |folder| fs::read_dir(results.join(folder)).unwrap().count();

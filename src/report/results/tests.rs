@@ -62,6 +62,7 @@ fn a_run_fills_its_folder_and_nothing_else() {
     charts/tail.png
     charts/tail.svg
     environment.json
+    impairment.csv
     messages.csv
     plan.json
     recordings/kcp-0.json

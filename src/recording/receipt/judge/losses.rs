@@ -56,8 +56,11 @@ fn judge_burst(burst: Judged, chain: &LossChain, packets: Packets, runs: u64) ->
     let (loss, Some(length)) = chain.long_run() else { return burst };
     let asked = Some(length);
     // One run from the first packet to the last says nothing of lengths.
-    if runs == 0 || loss >= 1.0 {
-        return Judged { asked: asked.filter(|_| loss < 1.0), ..burst };
+    if loss >= 1.0 {
+        return Judged::unjudged(What::Burst, Why::NothingLeft);
+    }
+    if runs == 0 {
+        return Judged { asked, ..burst };
     }
     let excess = Count { each: 0.0, lost: 1.0, first: -length };
     let struck = burst.packets as f64;
