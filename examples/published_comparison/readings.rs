@@ -120,6 +120,9 @@ fn places(
     for claim in &sender.claims {
         let runs = runs.get(&Setup { scenario: claim.scenario, ..setup })?;
         let (pool, claimed) = (Pool::of(runs, "all", measure)?, claim.latency_ms[P99]);
+        if pool.count() < Quantile::P99.samples_needed() {
+            return None;
+        }
         let ratio = pool.figure(Quantile::P99).value / claimed;
         furthest = furthest.max(ratio.ln().abs());
         let (percent, percentile) = ((ratio - 1.0) * 100.0, pool.percentile_of(claimed));

@@ -1,5 +1,5 @@
-# Sourced by scripts/netem-vm: Debian's 6.12 kernel, its modules and an initramfs, made once and kept
-# in the cache folder, one folder a version. Nothing is installed on the host.
+# Sourced by scripts/netem-vm: Debian's 6.12 kernel, its modules and an initramfs, made once and
+# kept in the cache folder, one folder a version. Nothing is installed on the host.
 
 # Prints the folder that holds `kernel`, `initramfs` and `modules`. The newest one there is taken;
 # remove it to get a newer one.
@@ -35,10 +35,11 @@ make_kernel_folder() (
 
 kernel_package() {
     local package pattern='^linux-image-6\.12\.[0-9]+\+deb[0-9]+-amd64$'
-    package=$(apt-cache search --names-only "$pattern" 2>/dev/null | cut -d' ' -f1 | sort -V | tail -n 1)
+    package=$(apt-cache search --names-only "$pattern" 2>/dev/null | cut -d' ' -f1 |
+        sort -V | tail -n 1)
     if [ -z "$package" ]; then
-        echo "netem-vm: apt knows no package linux-image-6.12.*-amd64. It is in Debian 13 and in the" >&2
-        echo "security updates of Debian 12; \`apt-get update\` may be needed first." >&2
+        echo "netem-vm: apt knows no package linux-image-6.12.*-amd64, which is in Debian 13" >&2
+        echo "and in the security updates of Debian 12. \`apt-get update\` may be needed." >&2
         return 1
     fi
     echo "$package"
@@ -78,8 +79,8 @@ pack_initramfs() (
     busybox=$1 folder=$2 modules=$2/modules/kernel root=$2/initramfs.d
     mkdir -p "$root"/{bin,modules,proc,sys,dev,host,memory,root}
     cp "$busybox" "$root/bin/busybox"
-    cp "$modules"/fs/{netfs/netfs,9p/9p,overlayfs/overlay}.ko "$modules"/net/9p/{9pnet,9pnet_virtio}.ko \
-        "$root/modules"
+    cp "$modules"/fs/{netfs/netfs,9p/9p,overlayfs/overlay}.ko \
+        "$modules"/net/9p/{9pnet,9pnet_virtio}.ko "$root/modules"
     cp "$home/scripts/vm/init" "$root/init"
     chmod 755 "$root/init"
     (cd "$root" && find . | "$busybox" cpio --create -H newc 2>/dev/null) >"$folder/initramfs"

@@ -232,3 +232,6 @@ fn other(role: Role) -> Role {
         Role::Server => Role::Client,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,8 +96,8 @@ impl<T> Bucket<T> {
     }
 }
 
-/// Bytes to nanoseconds as the kernel's `psched_ratecfg_precompute` does it: a product and a shift
-/// in place of a division, which rounds down twice.
+/// Bytes to nanoseconds as the kernel's `psched_ratecfg_precompute` and `psched_l2t_ns` do it: a
+/// product and a shift in place of a division, which rounds down twice.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     factor: u64,
@@ -111,8 +111,8 @@ impl Pace {
         let mut scaled: u64 = 1_000_000_000;
         let mut shift = 0;
         loop {
-            // The kernel keeps 32 bits.
-            let factor = scaled / bytes_per_second & 0xffff_ffff;
+            let factor = scaled / bytes_per_second;
+            // It fits the kernel's 32 bits: it was less than half as much a step before.
             if factor >> 31 == 1 || scaled >> 63 == 1 {
                 return Self { factor, shift };
             }

@@ -53,6 +53,7 @@ pub struct Link<T> {
 const NEVER: i64 = i64::MAX;
 
 impl<T: Clone> Link<T> {
+    /// From the beginning of the clock on: the first slot opens then.
     pub fn new(profile: &LinkProfile, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let holds_table = distribution::table(&profile.distribution).is_some();

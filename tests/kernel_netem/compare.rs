@@ -2,7 +2,7 @@
 //!
 //! Equal means: the same frames refused, lost, sent twice, marked and corrupted, leaving in the
 //! same order, each when the model says. A timer of the guest fires when its clock, which goes in
-//! steps of 256 ns, shows that it is due, and up to five steps later: the kernel sets no timer
+//! steps of 256 ns, shows that it is due, or up to five steps later: the kernel sets no timer
 //! for less than 500 ns, adds a nanosecond, and its clock hides what is left of a step. So a frame
 //! is on time if it leaves less than [`LATENESS`] after the model's instant, and never before it.
 //!

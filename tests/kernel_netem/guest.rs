@@ -17,12 +17,10 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 
 use crate::profiles::Case;
-use crate::traffic::{CLOCK_STEP, Frame, Traffic};
+use crate::traffic::{AHEAD, CLOCK_STEP, Frame, Traffic};
 
 /// More than a case can have under way.
 const SOCKET_BUFFER: usize = 64 << 20;
-/// From the first profile to the first frame: 2²⁰ ns, a whole number of steps of the clock.
-const START_AHEAD: Duration = Duration::from_nanos(1 << 20);
 
 pub struct Guest {
     near: Namespace,
@@ -89,9 +87,9 @@ impl Guest {
     pub fn run(&self, case: &Case, traffic: &Traffic) -> Observed {
         let mut history = Given::default();
         self.set(&case.first, case.seeds[0], &mut history);
+        let start = now() + AHEAD;
         self.assert_held(&case.first, case.seeds[0]);
         assert!(self.receive(Duration::ZERO, traffic).is_empty(), "nothing is under way");
-        let start = now() + START_AHEAD;
         let mut observed = Observed::default();
         let mut at = Duration::ZERO;
         let mut entered = Duration::ZERO;

@@ -8,6 +8,8 @@
 //! - Slots that are evenly spread are drawn from a table, by the seed; netem's own way of spreading
 //!   them draws from the kernel's entropy.
 //! - Slots of one length would be no slots at all; they are written as the bounds of an interval.
+//! - A bucket is a tbf, netem's child. Changing netem leaves it alone, and changing it keeps what
+//!   waits in it; each change fills it.
 //! - Two transitions of the four-state model that together are certain would add up to zero in 32
 //!   bits: the second is made smaller by one.
 

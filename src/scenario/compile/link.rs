@@ -19,8 +19,7 @@ use crate::scenario::tree::{Key, Node, Value};
 use crate::units::{Probability, Rate};
 
 pub fn settings(fields: &mut Fields) -> Overrides {
-    let (rate, bucket) = rate(fields).unzip();
-    Overrides {
+    let before_the_rate = Overrides {
         delay: fields.scalar("delay", delay),
         jitter: fields.scalar("jitter", delay),
         delay_correlation: fields.scalar("correlation", quantity::probability),
@@ -30,11 +29,16 @@ pub fn settings(fields: &mut Fields) -> Overrides {
         duplicate: correlated(fields, "duplicate"),
         corrupt: correlated(fields, "corrupt"),
         reorder: reorder(fields),
+        ..Overrides::default()
+    };
+    let (rate, bucket) = rate(fields).unzip();
+    Overrides {
         rate,
         bucket,
         limit: fields.whole_number("queue", 1, limits::QUEUE).map(small),
         slot: slot(fields),
         ecn: fields.flag("ecn"),
+        ..before_the_rate
     }
 }
 
