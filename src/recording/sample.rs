@@ -17,7 +17,7 @@ use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, Replicat
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::scenario::plan::{Claim, PathPlan, Plan, SenderPlan};
 use crate::timeline::{Outage, Timeline};
-use crate::units::{PathId, Probability};
+use crate::units::{IpVersion, PathId, Probability};
 use crate::workload::{Keep, Periodic, Workload};
 
 pub const SENDERS: [&str; 6] = ["udp", "kcp", "quic", "mpquic", "kcp-both", "quic-both"];
