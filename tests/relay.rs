@@ -265,8 +265,9 @@ fn what_does_not_fit_a_packet_is_refused_at_the_endpoint() {
         let too_long = run(&relay_trials::of_size(trial, most + 1));
         assert_eq!(lost(&too_long).len(), messages(&too_long).len(), "{most}");
         assert_eq!(too_long.wire[0].up.offered.packets, 0, "{most}");
+        let count = messages(&too_long).len() as u64;
         let fidelity = too_long.fidelity.expect("a real-time engine tells how well it kept time");
-        assert_eq!(fidelity.damaged_packets, messages(&too_long).len() as u64);
+        assert_eq!(fidelity.damaged_packets, count);
         assert!(fidelity.spoilt.is_some_and(|why| why.contains("unsendable")), "{most}");
     }
 }

@@ -108,6 +108,8 @@ fn rattan(program: &Path, load: &str, delay: Duration) -> Result<Measured> {
         .arg(&config)
         .args(["--left", this, "send", load])
         .args(["--right", this, "receive", load])
+        // It would write warnings where the receiver writes.
+        .env("RUST_LOG", "error")
         .stdin(Stdio::null())
         .output()?;
     measured(&output, &output.stdout)
@@ -129,5 +131,6 @@ fn measured(sent: &Output, received: &[u8]) -> Result<Measured> {
         return Err(format!("{}: {}", sent.status, String::from_utf8_lossy(&sent.stderr)).into());
     }
     let text = String::from_utf8_lossy(received);
-    Ok(serde_json::from_str(text.trim()).map_err(|error| format!("{error}: {text}"))?)
+    let last = text.lines().last().unwrap_or_default();
+    Ok(serde_json::from_str(last).map_err(|error| format!("{error}: {text}"))?)
 }

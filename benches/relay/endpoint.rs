@@ -127,14 +127,14 @@ fn count_packets(_bound: &UdpSocket) -> Measured {
     }
     thread::sleep(WARM_UP);
     let (begin, first) = (now(), arrived());
-    let (mut end, mut last) = (begin, first);
-    loop {
+    let (mut end, mut last, mut silence) = (begin, first, Duration::ZERO);
+    while silence < SILENCE {
         thread::sleep(GLANCE);
+        silence += GLANCE;
         let count = arrived();
-        if count == last {
-            break;
+        if count > last {
+            (end, last, silence) = (now(), count, Duration::ZERO);
         }
-        (end, last) = (now(), count);
     }
     let span = (end - begin) as f64 / 1e9;
     Measured { per_second: (last - first) as f64 / span.max(1e-9), ..Measured::default() }

@@ -14,6 +14,10 @@ use super::real_clock::{Clock, thread_cpu_time};
 use super::syscalls::run_first_in_first_out;
 use crate::units::Instant;
 
+/// A look at the sources takes some microseconds; so near to its deadline, a thread that is awake
+/// looks at the clock alone.
+const BLINK: Duration = Duration::from_micros(5);
+
 /// The scheduling priority of a thread among the real-time ones of this program.
 #[derive(Debug, Clone, Copy)]
 pub enum Priority {
@@ -102,7 +106,10 @@ impl Waiter {
 
     fn spin_until(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
         let from = self.clock.now();
-        while self.clock.now() < deadline && !poll_for(sources, Duration::ZERO) {}
+        while self.clock.now() + BLINK < deadline && !poll_for(sources, Duration::ZERO) {}
+        while self.clock.now() < deadline && deadline <= self.clock.now() + BLINK {
+            std::hint::spin_loop();
+        }
         self.spun += self.clock.now().saturating_since(from);
     }
 

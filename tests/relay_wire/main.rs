@@ -14,6 +14,8 @@ use std::time::Duration;
 use impairlab::link::profile::{Correlated, LinkProfile, Loss, RateLimit};
 use impairlab::timeline::Change;
 use impairlab::units::{Direction, PathId, Probability, Rate};
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::UdpGsoSegment;
 use nix::time::{ClockId, clock_gettime};
 
 use lab::{CLOUD, Lab, VEHICLE, at_port};
@@ -169,6 +171,33 @@ fn what_a_full_queue_has_no_room_for_is_counted() {
     assert_eq!(report.up.offered.packets, 1_000);
     assert_eq!(report.up.overflowed + arrived, 1_000, "{report:?}");
     assert!(report.up.overflowed > 0, "{report:?}");
+}
+
+/// UDP's own segmentation offload, passed whole and cut.
+#[test]
+fn udp_super_packets_arrive_as_the_datagrams_that_were_sent() {
+    const SEGMENT: usize = 1000;
+    for up in [delayed(1), lossy(0.0)] {
+        let Some(lab) = Lab::build(up, delayed(0), Vec::new()) else { return };
+        for (from, to) in VEHICLE.into_iter().zip(CLOUD) {
+            let receiver = lab.cloud.run(|| UdpSocket::bind(at_port(to))).expect("it is there");
+            let receiver = receiver.expect("the port is free");
+            receiver.set_read_timeout(Some(Duration::from_secs(10))).expect("it can be set");
+            let bind = || UdpSocket::bind((lab::address(from), 0));
+            let sender = lab.vehicle.run(bind).expect("it is there").expect("a free port");
+            setsockopt(&sender, UdpGsoSegment, &(SEGMENT as i32)).expect("kernels have it");
+            let sent: Vec<u8> = (0..10_500_u32).map(|at| (at % 251) as u8).collect();
+            sender.send_to(&sent, at_port(to)).expect("there is room");
+            for expected in sent.chunks(SEGMENT) {
+                let mut received = vec![0; 2 * SEGMENT];
+                let length = receiver.recv(&mut received).expect("it arrives");
+                assert!(received[..length] == *expected, "{length} bytes over {to}");
+            }
+        }
+        let report = lab.end();
+        assert_eq!((report.up.offered.packets, report.up.delivered), (22, 22), "{report:?}");
+        assert_eq!(report.fidelity.damaged_packets, 0, "{report:?}");
+    }
 }
 
 /// Fragments are packets like others to a link, and the kernel at the other end makes a datagram of

@@ -17,7 +17,7 @@ fn seen(tap: &Tap) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_bridged_path_carries_what_is_sent_as_it_is_and_nothing_else() {
-    let Ok(lab) = Lab::build(&[IpVersion::V4, IpVersion::V6], Joint::Bridge) else {
+    let Ok(lab) = Lab::build(&[IpVersion::V4; 2], Joint::Bridge) else {
         eprintln!("skipped: no namespaces here");
         return;
     };
@@ -34,13 +34,10 @@ fn a_bridged_path_carries_what_is_sent_as_it_is_and_nothing_else() {
         assert_eq!(socket.receive(&mut received).expect("read"), 1);
         assert!(received.iter().all(|(payload, _)| payload == b"hello"));
     }
-    for (path, ip_header) in taps.iter().zip([20, 40]) {
-        for Taps { entry, exit } in path {
-            let (entered, left) = (seen(entry), seen(exit));
-            assert_eq!(entered.len(), 1, "{entered:02x?}");
-            assert_eq!(entered, left, "the same bytes");
-            assert!(entered[0].ends_with(b"hello"));
-            assert_eq!(entered[0].len(), 14 + ip_header + 8 + 5);
-        }
+    for Taps { entry, exit } in taps.iter().flatten() {
+        let (entered, left) = (seen(entry), seen(exit));
+        assert_eq!(entered.len(), 1, "{entered:02x?}");
+        assert_eq!(entered, left, "the same bytes");
+        assert!(entered[0].ends_with(b"hello") && entered[0].len() == 14 + 20 + 8 + 5);
     }
 }

@@ -311,3 +311,6 @@ fn alter(bytes: &mut [u8], marked: bool, corrupted: Option<BitFlip>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
