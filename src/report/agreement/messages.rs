@@ -104,6 +104,8 @@ pub(super) const HEADINGS: [&str; 8] =
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
     use crate::recording::sample;
 
@@ -122,7 +124,7 @@ mod tests {
         let recording = sample::recording("kcp", 0);
         for (ns, same) in [(0, true), (20_000, true), (20_001, false)] {
             let other = later(&recording, ns);
-            let agreement = MessageAgreement::of("kcp", &[recording.clone()], &[other]);
+            let agreement = MessageAgreement::of("kcp", slice::from_ref(&recording), &[other]);
             assert_eq!(agreement.map(|agreement| agreement.are_the_same()), Some(same), "{ns} ns");
         }
     }
