@@ -216,3 +216,6 @@ fn other(role: Role) -> Role {
         Role::Server => Role::Client,
     }
 }
+
+#[cfg(test)]
+mod tests;

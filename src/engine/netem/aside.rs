@@ -58,3 +58,6 @@ impl<T> Drop for Aside<T> {
         self.join();
     }
 }
+
+#[cfg(test)]
+mod tests;

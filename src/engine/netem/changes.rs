@@ -348,3 +348,6 @@ impl Step {
         self.settings.iter().all(|other| other.discipline != setting.discipline)
     }
 }
+
+#[cfg(test)]
+mod tests;
