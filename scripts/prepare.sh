@@ -3,6 +3,10 @@
 
 prepare() {
     need_cargo
+    need_packages "$@"
+}
+
+need_packages() {
     local missing=() pair
     for pair in "$@"; do
         have "${pair%%=*}" || missing+=("${pair#*=}")
@@ -19,7 +23,7 @@ need_cargo() {
 # A command on the PATH, or a shared library.
 have() {
     case "$1" in
-        lib*) ls /usr/lib/*/"$1"* /usr/lib/llvm-*/lib/"$1"* >/dev/null 2>&1 ;;
+        lib*) compgen -G "/usr/lib/*/$1*" >/dev/null || compgen -G "/usr/lib/llvm-*/lib/$1*" >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }

@@ -1,6 +1,8 @@
 //! The command line as typed: flags, their help and nothing else.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -16,6 +18,26 @@ Exit codes:
     7  too few runs to say whether the engines agree (agree)
     8  the impairment was not what was asked for (run)
   130  stopped by Ctrl-C; what was measured until then is kept and marked";
+
+const EXEC_HELP: &str = "\
+The program is root in the guest; its folder, arguments and environment are those outside, its
+standard input is empty. It may change every file it sees: the changes are lost with the guest, but
+for those in --output folders. It has a network of its own, with nothing but loopback.
+Time passes while the program sleeps or waits, and at once: computing takes none, and reading a
+clock 256 ns. So a program that waits in a loop without sleeping or reading a clock waits for ever.
+
+    impairlab exec -- sleep 3600                      # an hour, at once
+    impairlab exec -- sh -c 'tc qdisc add dev lo root netem delay 50ms; ping -c 10 127.0.0.1'
+
+Exit codes:
+     the program's own, or 128 and the number of the signal that ended it
+  2  the command line is wrong
+  3  there is no User-Mode Linux kernel that can serve (see `impairlab doctor`)
+124  the time is up
+125  the guest could not be made, or did not end well
+126  the program cannot be run
+127  there is no such program
+130  stopped by Ctrl-C";
 
 /// One scenario, several transports, honest latency: runs senders through impaired networks side by
 /// side.
@@ -55,12 +77,69 @@ pub enum Command {
     /// Run a scenario on several engines, and say whether they agree
     #[command(after_help = EXIT_CODES)]
     Agree(AgreeArgs),
+    /// Run a program in virtual time, as root of a Linux kernel of its own that sees these files
+    #[command(after_help = EXEC_HELP)]
+    Exec(ExecArgs),
     /// Say what this machine can do, and how to get what is missing
     Doctor {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
+    /// What guests are made of; for this program's own use
+    #[command(hide = true)]
+    Guest {
+        #[command(subcommand)]
+        part: GuestPart,
+    },
+}
+
+/// Processes that this program starts itself.
+#[derive(Debug, Subcommand)]
+pub enum GuestPart {
+    /// Become a guest's kernel
+    Launch {
+        parent: i32,
+        processor: usize,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<OsString>,
+    },
+    /// Remove a guest's folder when standard input ends
+    Remove { folder: PathBuf },
+}
+
+#[derive(Debug, Args)]
+pub struct ExecArgs {
+    /// Where the program runs
+    #[arg(long, value_enum, default_value_t = ExecEngine::Uml)]
+    pub engine: ExecEngine,
+    /// End it after this much real time; `0s` for never
+    #[arg(long, value_name = "TIME", default_value = "10m",
+          value_parser = humantime::parse_duration)]
+    pub timeout: Duration,
+    /// Of the guest's random numbers: the same seed, the same run
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+    /// The guest's memory in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 1024,
+          value_parser = clap::value_parser!(u64).range(128..=262_144))]
+    pub memory: u64,
+    /// A folder whose files are written through to this machine (may be given several times)
+    #[arg(long = "output", value_name = "FOLDER")]
+    pub outputs: Vec<PathBuf>,
+    #[arg(
+        value_name = "PROGRAM",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExecEngine {
+    /// User-Mode Linux, in virtual time
+    Uml,
 }
 
 /// What is run.
@@ -114,10 +193,14 @@ pub struct AgreeArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineChoice {
-    /// relay where namespaces can be made, else sim
+    /// netem where the kernel has all of it, else relay where namespaces can be made, else sim
     Auto,
     /// Virtual time: seconds instead of minutes, exact and repeatable
     Sim,
     /// Real time, in network namespaces, impaired by a user-space relay
     Relay,
+    /// Real time, in network namespaces, impaired by the kernel's own netem
+    Netem,
+    /// Virtual time, in a Linux kernel of its own (User-Mode Linux), impaired by its netem
+    Uml,
 }

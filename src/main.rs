@@ -5,9 +5,13 @@ use std::process::ExitCode;
 use clap::Parser;
 use impairlab::cli::Cli;
 use impairlab::commands::{dispatch, error_colour, may_make_namespaces};
+use impairlab::engine::uml::guest;
 use impairlab::progress::warn;
 
 fn main() -> ExitCode {
+    if guest::is_init() {
+        guest::run()
+    }
     let cli = Cli::parse();
     if may_make_namespaces(&cli) && !netns::has_network_rights() {
         // Where this is refused, the probe says later what is missing and how to get it.

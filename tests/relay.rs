@@ -42,7 +42,7 @@ fn loses_exactly_the_packets_that_the_link_model_loses_and_delays_the_others() {
     let trial = trial(profile.clone(), LinkProfile::default());
     let recording = run(&trial);
 
-    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up));
+    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up, 0));
     let pushed = (0..messages(&recording).len()).map(|id| {
         let at = trial.plan.workload.periodic().due(id as u64);
         (id, link.push(Instant::ZERO + at, Packet::new(FRAME_LENGTH, ())))
@@ -101,7 +101,7 @@ fn a_corrupted_packet_is_dropped_by_the_kernel_of_the_receiver() {
     let trial = trial(profile.clone(), LinkProfile::default());
     let recording = run(&trial);
 
-    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up));
+    let mut link = Link::new(&profile, trial.link_seed(PATH, Direction::Up, 0));
     let mut unnoticed = BTreeSet::new();
     for id in 0..messages(&recording).len() {
         let at = Instant::ZERO + Duration::from_secs(id as u64);
@@ -222,5 +222,52 @@ fn every_sender_is_connected_before_the_first_loss_and_delivers_in_spite_of_it()
             assert!(recording.handshake.up.packets > 0, "{sender}");
             assert!(recording.handshake.duration >= Duration::from_millis(4), "{sender}");
         }
+    }
+}
+
+#[test]
+fn ipv6_has_longer_headers_and_the_same_fates() {
+    namespaces_or_skip!();
+    let mut profile = delayed(10);
+    profile.loss = Loss::Random(Correlated { probability: percent(10), ..Correlated::default() });
+    let trial = relay_trials::over_ipv6(trial(profile, LinkProfile::default()));
+    let recording = run(&trial);
+    let in_virtual_time = Sim.run(&trial, &mut |_| ControlFlow::Continue(())).expect("sim runs");
+    assert_eq!(lost(&recording), lost(&in_virtual_time));
+    let up = recording.wire[0].up;
+    assert_eq!(up, in_virtual_time.wire[0].up);
+    assert_eq!(up.offered.bytes, up.offered.packets * u64::from(FRAME_LENGTH - 14 + 20));
+    assert!(up.lost > 0, "{up:?}");
+}
+
+#[test]
+fn ecn_works_over_ipv6() {
+    namespaces_or_skip!();
+    let mut profile = delayed(5);
+    profile.ecn = true;
+    profile.loss = Loss::Random(Correlated { probability: percent(30), ..Correlated::default() });
+    let recording = run(&relay_trials::over_ipv6(relay_trials::quic(profile, delayed(5))));
+    let up = recording.wire[0].up;
+    assert!(up.marked > 50, "{up:?}");
+    assert_eq!((up.lost, up.delivered), (0, up.offered.packets));
+    assert_eq!(lost(&recording), BTreeSet::new());
+}
+
+/// There is no router on a path that could answer with an ICMP message, and no fragment: what does
+/// not fit is refused where it is sent (EMSGSIZE), and counted.
+#[test]
+fn what_does_not_fit_a_packet_is_refused_at_the_endpoint() {
+    namespaces_or_skip!();
+    let plain = || trial(delayed(1), delayed(1));
+    for (trial, most) in [(plain(), 1472), (relay_trials::over_ipv6(plain()), 1452)] {
+        let fits = run(&relay_trials::of_size(trial.clone(), most));
+        assert_eq!(lost(&fits), BTreeSet::new(), "{most}");
+        let too_long = run(&relay_trials::of_size(trial, most + 1));
+        assert_eq!(lost(&too_long).len(), messages(&too_long).len(), "{most}");
+        assert_eq!(too_long.wire[0].up.offered.packets, 0, "{most}");
+        let count = messages(&too_long).len() as u64;
+        let fidelity = too_long.fidelity.expect("a real-time engine tells how well it kept time");
+        assert_eq!(fidelity.damaged_packets, count);
+        assert!(fidelity.spoilt.is_some_and(|why| why.contains("unsendable")), "{most}");
     }
 }

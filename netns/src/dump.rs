@@ -40,6 +40,8 @@ pub struct Qdisc {
     pub link: u32,
     /// Such as `netem`.
     pub kind: String,
+    /// Its number, by which a child names its parent.
+    pub handle: u32,
     /// Whether it is the root of its link.
     pub root: bool,
     /// The bytes of `TCA_OPTIONS`, for [`crate::netem::Options::parse`].
@@ -61,6 +63,10 @@ pub struct Counters {
     pub overlimits: u32,
     /// Packets held now.
     pub queued: u32,
+    /// Bytes of the packets held now.
+    pub queued_bytes: u32,
+    /// Packets put back, or (netem) put in front of the others.
+    pub requeues: u32,
 }
 
 /// The kernel's tables could not be read.
@@ -158,10 +164,11 @@ fn link(message: LinkMessage) -> Link {
     link
 }
 
-fn qdisc(message: TcMessage) -> Qdisc {
+pub(crate) fn qdisc(message: TcMessage) -> Qdisc {
     let mut qdisc = Qdisc {
         link: message.header.index.unsigned_abs(),
         kind: String::new(),
+        handle: message.header.handle.into(),
         root: message.header.parent == TcHandle::ROOT,
         options: Vec::new(),
         counters: Counters::default(),
@@ -199,6 +206,8 @@ impl Counters {
                 self.drops = queue.drops;
                 self.overlimits = queue.overlimits;
                 self.queued = queue.qlen;
+                self.queued_bytes = queue.backlog;
+                self.requeues = queue.requeues;
             }
             _ => {}
         }

@@ -39,9 +39,9 @@
 //!
 //! - [`Namespace`]: made, entered, threads and programs inside ([`Program`]), settings, offloads,
 //!   links and queue disciplines read back;
-//! - [`Topology`], [`End`], [`Route`]: what joins namespaces, sent to the kernel in one go;
+//! - [`Topology`], [`End`], [`Bridge`], [`Route`]: what joins namespaces, sent to the kernel in one go;
 //! - [`netem`] and [`tbf`]: options to the kernel's bytes and back, set by
-//!   [`Namespace::set_root_qdisc`];
+//!   [`Namespace::set_root_qdisc`], or on time by a [`Shaper`];
 //! - [`probe`]: what this machine can do, and how to get what is missing;
 //! - [`become_root_in_user_namespace`]: all of it without root.
 //!
@@ -50,13 +50,14 @@
 
 pub use address::{Address, AddressError, MacAddress};
 pub use dump::{Counters, DumpError, Link, Qdisc};
+pub use loopback::bring_up_loopback;
 pub use namespace::{Namespace, NamespaceError};
 pub use netlink::NetlinkError;
 pub use offloads::OffloadError;
 pub use probe::{Availability, Capabilities, has_network_rights, probe};
 pub use program::{Program, ProgramError, Running};
-pub use qdisc::{Encoded, QdiscError};
-pub use topology::{DEFAULT_MTU, End, Route, Topology};
+pub use qdisc::{Encoded, QdiscError, Root, Shaper};
+pub use topology::{Bridge, DEFAULT_MTU, End, Route, Topology};
 pub use user_namespace::{
     UserNamespaceError, become_root_in_user_namespace, user_namespace_allowed,
 };

@@ -8,6 +8,12 @@ use crate::netlink::{Batch, NetlinkError};
 /// The kernel's own index for `lo`, in every namespace.
 const LOOPBACK_INDEX: u32 = 1;
 
+/// Brings up loopback where the calling thread is. New namespaces do it themselves; this is for a
+/// machine that has just been started.
+pub fn bring_up_loopback() -> Result<(), NetlinkError> {
+    bring_up("of this thread")
+}
+
 /// In the namespace that the calling thread is in.
 pub(crate) fn bring_up(namespace: &str) -> Result<(), NetlinkError> {
     let mut batch = Batch::default();

@@ -23,9 +23,14 @@ const SILENCE: &[(&str, &str)] = &[
     // Several paths between the same hosts: a packet may come in where the answer would not go out.
     ("net/ipv4/conf/all/rp_filter", "0"),
     ("net/ipv4/conf/default/rp_filter", "0"),
+    // What a bridge passes on is no business of packet filters (only where br_netfilter is loaded).
+    ("net/bridge/bridge-nf-call-arptables", "0"),
+    ("net/bridge/bridge-nf-call-iptables", "0"),
+    ("net/bridge/bridge-nf-call-ip6tables", "0"),
 ];
 
-/// Applies [`SILENCE`]. A kernel without IPv6 has nothing to silence there.
+/// Applies [`SILENCE`]. A kernel without IPv6 or packet filters for bridges has nothing to silence
+/// there.
 pub(crate) fn silence() -> Result<(), (&'static str, io::Error)> {
     for (key, value) in SILENCE {
         match write(key, value) {

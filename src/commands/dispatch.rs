@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, Ending, agree, check, doctor, report, run, show};
-use crate::cli::{Cli, Command, EngineChoice};
+use super::{CommandError, Ending, agree, check, doctor, exec, report, run, show};
+use crate::cli::{Cli, Command, EngineChoice, GuestPart};
+use crate::engine::uml;
 use crate::report::terminal::{Style, may_colour};
 use crate::scenario::Colour;
 
@@ -12,9 +13,13 @@ use crate::scenario::Colour;
 /// started.
 pub fn may_make_namespaces(cli: &Cli) -> bool {
     match &cli.command {
-        Command::Run(args) => args.engine != EngineChoice::Sim,
+        Command::Run(args) => !matches!(args.engine, EngineChoice::Sim | EngineChoice::Uml),
         Command::Agree(_) | Command::Doctor { .. } => true,
-        Command::Check { .. } | Command::Show { .. } | Command::Report { .. } => false,
+        Command::Check { .. }
+        | Command::Show { .. }
+        | Command::Report { .. }
+        | Command::Exec(_)
+        | Command::Guest { .. } => false,
     }
 }
 
@@ -29,7 +34,9 @@ pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> 
             Ok(Ending::Done)
         }
         Command::Agree(args) => agree::run(args, out),
+        Command::Exec(args) => Ok(exec::run(args, out)?),
         Command::Doctor { json } => done(doctor::run(*json, out)),
+        Command::Guest { part } => guest(part),
     }
 }
 
@@ -52,4 +59,16 @@ fn show(file: &Path, json: bool, out: &mut dyn Write) -> Result<Ending, CommandE
 
 fn done(result: std::io::Result<()>) -> Result<Ending, CommandError> {
     result.map(|()| Ending::Done).map_err(CommandError::Output)
+}
+
+fn guest(part: &GuestPart) -> Result<Ending, CommandError> {
+    match part {
+        GuestPart::Launch { parent, processor, command } => {
+            Err(CommandError::Launch(uml::launch::launch(*parent, *processor, command)))
+        }
+        GuestPart::Remove { folder } => {
+            uml::remove_when_orphaned(folder);
+            Ok(Ending::Done)
+        }
+    }
 }

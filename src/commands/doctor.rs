@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use netns::{Availability, Capabilities};
 use serde::Serialize;
 
-use super::engine_choice::relay_lacks;
+use super::engine_choice::{netem_lacks, relay_lacks};
+use crate::engine::uml::Kernel;
 
 #[derive(Debug, Serialize)]
 struct Diagnosis {
@@ -18,6 +19,8 @@ struct Diagnosis {
 struct Finding {
     name: String,
     available: bool,
+    /// Which it is, where there are several.
+    detail: Option<String>,
     /// What went wrong.
     reason: Option<String>,
     /// How to get it.
@@ -34,7 +37,10 @@ pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
     print(&diagnosis.engines, out)?;
     writeln!(out, "\nCapabilities")?;
     print(&diagnosis.capabilities, out)?;
-    writeln!(out, "\nnetem, tbf and multipath TCP are not used by the engines of this version.")
+    writeln!(
+        out,
+        "\ntbf and multipath TCP of this machine are not used by the engines of this version."
+    )
 }
 
 impl Diagnosis {
@@ -44,22 +50,26 @@ impl Diagnosis {
             Availability::Missing { reason, remedy } => Finding {
                 name: name.to_owned(),
                 available: false,
+                detail: None,
                 reason: Some(reason.clone()),
                 remedy: Some((*remedy).to_owned()),
             },
         };
-        let relay = match relay_lacks(capabilities) {
-            None => Finding::available("relay"),
+        let engine = |name: &str, lacks: Option<String>| match lacks {
+            None => Finding::available(name),
             Some(missing) => Finding {
-                name: "relay".to_owned(),
+                name: name.to_owned(),
                 available: false,
+                detail: None,
                 reason: Some(missing),
                 remedy: Some("see the capabilities below".to_owned()),
             },
         };
+        let relay = engine("relay", relay_lacks(capabilities));
+        let netem = engine("netem", netem_lacks(capabilities));
         Self {
             kernel: capabilities.kernel.clone(),
-            engines: vec![Finding::available("sim"), relay],
+            engines: vec![Finding::available("sim"), relay, netem, uml()],
             capabilities: capabilities.all().map(finding).into(),
         }
     }
@@ -67,14 +77,32 @@ impl Diagnosis {
 
 impl Finding {
     fn available(name: &str) -> Self {
-        Self { name: name.to_owned(), available: true, reason: None, remedy: None }
+        Self { name: name.to_owned(), available: true, detail: None, reason: None, remedy: None }
+    }
+}
+
+fn uml() -> Finding {
+    match Kernel::find() {
+        Ok(kernel) => {
+            let detail = format!("Linux {}, {}", kernel.release, kernel.path.display());
+            Finding { detail: Some(detail), ..Finding::available("uml") }
+        }
+        Err(error) => Finding {
+            available: false,
+            reason: Some(error.to_string()),
+            remedy: Some(
+                "scripts/build-uml makes its kernel, once, in about six minutes".to_owned(),
+            ),
+            ..Finding::available("uml")
+        },
     }
 }
 
 fn print(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
     for finding in findings {
         let state = if finding.available { "yes" } else { "no " };
-        writeln!(out, "  {state}  {}", finding.name)?;
+        let detail = finding.detail.iter().map(|detail| format!(" ({detail})"));
+        writeln!(out, "  {state}  {}{}", finding.name, detail.collect::<String>())?;
         for (label, text) in [("why", &finding.reason), ("get", &finding.remedy)] {
             if let Some(text) = text {
                 writeln!(out, "         {label}: {text}")?;

@@ -1,14 +1,18 @@
 //! From the `--engine` flag to an engine that works on this machine, or to what it lacks.
 
+use std::env;
+use std::io;
 use std::sync::Arc;
 
 use netns::{Availability, Capabilities};
 use thiserror::Error;
 
 use crate::cli::EngineChoice;
-use crate::engine::Engine;
+use crate::engine::netem::Netem;
 use crate::engine::relay::Relay;
 use crate::engine::sim::Sim;
+use crate::engine::uml::{Kernel, KernelError, Uml};
+use crate::engine::{Engine, Pace};
 
 pub struct Chosen {
     pub engine: Arc<dyn Engine + Send>,
@@ -18,24 +22,59 @@ pub struct Chosen {
 
 #[derive(Debug, Error)]
 pub enum Unavailable {
+    #[error("engine uml cannot run here: {0}")]
+    Uml(#[from] KernelError),
+    #[error("engine uml cannot run here: this program does not find itself: {0}")]
+    Program(io::Error),
     #[error(
         "engine relay cannot run here: {missing}\n\
          Run as root, allow user namespaces, or use `--engine sim`, which needs neither (see `impairlab doctor`)."
     )]
     Relay { missing: String },
+    #[error(
+        "engine netem cannot run here: {missing}\n\
+         Load or install the module sch_netem (see `impairlab doctor`), or use `--engine relay`, \
+         which impairs packets itself, or `--engine sim`."
+    )]
+    Netem { missing: String },
 }
 
 pub fn choose(choice: EngineChoice) -> Result<Chosen, Unavailable> {
     match choice {
         EngineChoice::Sim => Ok(Chosen::new(Sim)),
+        EngineChoice::Uml => uml(),
         EngineChoice::Relay => relay().map_err(|missing| Unavailable::Relay { missing }),
-        EngineChoice::Auto => Ok(relay().unwrap_or_else(|missing| Chosen {
-            engine: Arc::new(Sim),
-            notice: Some(format!(
-                "Engine sim (virtual time), since relay cannot run here: {missing}"
-            )),
-        })),
+        EngineChoice::Netem => netem().map_err(|missing| Unavailable::Netem { missing }),
+        EngineChoice::Auto => Ok(best()),
     }
+}
+
+/// The kernel's own netem if it is complete; else the link model in real time; else in virtual
+/// time.
+fn best() -> Chosen {
+    let capabilities = netns::probe();
+    let Some(no_netem) = netem_lacks(&capabilities) else { return Chosen::new(netem_here()) };
+    let (chosen, reason) = match relay_lacks(&capabilities) {
+        None => {
+            (Chosen::new(Relay), format!("Engine relay, since netem cannot run here: {no_netem}"))
+        }
+        Some(missing) => (
+            Chosen::new(Sim),
+            format!("Engine sim (virtual time), since relay cannot run here: {missing}"),
+        ),
+    };
+    Chosen { notice: Some(reason), ..chosen }
+}
+
+fn netem() -> Result<Chosen, String> {
+    match netem_lacks(&netns::probe()) {
+        None => Ok(Chosen::new(netem_here())),
+        Some(missing) => Err(missing),
+    }
+}
+
+fn netem_here() -> Netem {
+    Netem::new(Pace::of_this_kernel())
 }
 
 fn relay() -> Result<Chosen, String> {
@@ -43,6 +82,25 @@ fn relay() -> Result<Chosen, String> {
         None => Ok(Chosen::new(Relay)),
         Some(missing) => Err(missing),
     }
+}
+
+fn uml() -> Result<Chosen, Unavailable> {
+    let kernel = Kernel::find()?;
+    let notice = kernel.lacks_seeder();
+    let impairlab = env::current_exe().map_err(Unavailable::Program)?;
+    Ok(Chosen { notice, ..Chosen::new(Uml::new(kernel, impairlab)) })
+}
+
+/// What the engine netem needs and this machine does not have, in one line: found out by building
+/// the network of a trial and setting all that netem can do.
+pub fn netem_lacks(capabilities: &Capabilities) -> Option<String> {
+    let needed = [
+        ("network namespaces", &capabilities.network_namespaces),
+        ("veth pairs", &capabilities.veth),
+        ("packet sockets", &capabilities.packet_sockets),
+        ("netem", &capabilities.netem),
+    ];
+    first_missing(&needed).or_else(|| Netem::probe().err().map(|error| error.to_string()))
 }
 
 /// The first thing the relay needs and this machine does not have, in one line.
@@ -53,7 +111,11 @@ pub fn relay_lacks(capabilities: &Capabilities) -> Option<String> {
         ("packet sockets", &capabilities.packet_sockets),
         ("packet sockets with offload headers", &capabilities.packet_vnet_header),
     ];
-    needed.into_iter().find_map(|(name, availability)| match availability {
+    first_missing(&needed)
+}
+
+fn first_missing(needed: &[(&str, &Availability)]) -> Option<String> {
+    needed.iter().find_map(|(name, availability)| match availability {
         Availability::Available => None,
         Availability::Missing { reason, .. } => Some(format!("no {name} ({reason})")),
     })

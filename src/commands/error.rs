@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use thiserror::Error;
 
 use super::engine_choice::Unavailable;
+use super::exec::ExecError;
 use super::report;
 use super::show::ShowError;
 use crate::engine::{EngineError, EngineKind};
@@ -32,6 +33,8 @@ pub enum Ending {
     /// A scenario that `check` read is wrong.
     WrongScenario,
     Interrupted,
+    /// The program that `exec` ran has ended with this code.
+    Program(u8),
 }
 
 /// Why a command could not do its work.
@@ -60,6 +63,10 @@ pub enum CommandError {
     Show(#[from] ShowError),
     #[error(transparent)]
     Trial(#[from] EngineError),
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    #[error("cannot become the guest's kernel: {0}")]
+    Launch(io::Error),
     #[error("none of the trials could be run")]
     NothingRan,
     #[error("cannot start the thread pool that runs trials: {0}")]
@@ -90,6 +97,7 @@ impl Ending {
             Ending::Undecided => 7,
             Ending::WrongImpairment => 8,
             Ending::Interrupted => EXIT_INTERRUPTED,
+            Ending::Program(code) => code,
         })
     }
 }
@@ -108,6 +116,7 @@ impl CommandError {
     /// Whoever read the output has read enough: no reason to complain.
     pub fn is_broken_pipe(&self) -> bool {
         let (Self::Output(error)
+        | Self::Exec(ExecError::Output(error))
         | Self::Report(report::Error::Print(error))
         | Self::Show(ShowError::Output(error))) = self
         else {
@@ -128,6 +137,7 @@ impl CommandError {
             | Self::SameEngineTwice { .. }
             | Self::OneEngine => 2,
             Self::Unavailable(_) => 3,
+            Self::Exec(error) => error.exit_code(),
             Self::Results(error) | Self::Report(report::Error::Results(error)) => {
                 results_exit_code(error)
             }
@@ -135,6 +145,7 @@ impl CommandError {
             | Self::Report(report::Error::Print(_))
             | Self::Show(ShowError::Output(_))
             | Self::NothingRan
+            | Self::Launch(_)
             | Self::Runtime(_)
             | Self::Output(_) => 1,
         })

@@ -7,6 +7,7 @@ mod dispatch;
 pub mod doctor;
 pub mod engine_choice;
 pub mod error;
+pub mod exec;
 pub mod report;
 pub mod run;
 mod selection;

@@ -57,10 +57,12 @@ fn prepare_results(
     let now = SystemTime::now();
     let id = format!("{}-{}", engine.kind(), std::process::id());
     let results = Results::create(&args.results, &plan.name, now, &id)?;
+    let mut environment = environment::gather(engine.kind(), now);
+    environment.kernel = engine.kernel().unwrap_or(environment.kernel);
     let described = results
         .write_scenario(text)
         .and_then(|()| results.write_plan(plan))
-        .and_then(|()| results.write_environment(&environment::gather(engine.kind(), now)));
+        .and_then(|()| results.write_environment(&environment));
     match described {
         Ok(()) => Ok(results),
         Err(error) => {

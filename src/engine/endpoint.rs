@@ -10,8 +10,10 @@ use nix::poll::{PollFd, PollFlags};
 
 use super::bounds::Bounds;
 use super::fidelity::{Damage, Lateness, STALL, Stalls};
+use super::pace::Pace;
 use super::real_clock::{Clock, thread_cpu_time};
-use super::syscalls::{BATCH, ReceiveBatch};
+use super::receive_batch::ReceiveBatch;
+use super::syscalls::BATCH;
 use super::udp_socket::PathSocket;
 use super::waiter::{Priority, Waiter};
 use crate::protocol::{
@@ -23,8 +25,6 @@ use crate::workload::{Workload, message_id, write_message};
 
 /// How long before a deadline an endpoint is awake.
 const SPIN: Duration = Duration::from_micros(50);
-/// It looks at least this often whether the trial goes on.
-const HEARTBEAT: Duration = Duration::from_millis(20);
 /// The longest UDP datagram.
 const DATAGRAM_BUFFER: usize = 1 << 16;
 /// Outputs of the protocol before the sockets have their turn again.
@@ -69,6 +69,9 @@ pub struct Ended {
     pub damage: Damage,
     /// Processor time since the start of the workload, system calls included, waiting awake not.
     pub cpu: Duration,
+    /// Open for as long as packets may be on their way: one that came to a closed socket would be
+    /// answered with an error, which is nothing that a sender sent.
+    _sockets: Vec<PathSocket>,
 }
 
 /// Runs an endpoint until the trial is over; `None` if its protocol could not be built.
@@ -90,6 +93,8 @@ struct Endpoint {
     batch: ReceiveBatch,
     /// When the workload starts, once that is agreed.
     start: Option<Instant>,
+    /// When the present turn of the loop began.
+    turn: Instant,
     told: Told,
     /// When the protocol wants to be polled again.
     wakeup: Option<Instant>,
@@ -100,6 +105,8 @@ struct Endpoint {
     unsendable: u64,
     /// Of each socket.
     overflowed: Vec<u32>,
+    /// Whether each socket had something to read, or was in trouble, when the last wait ended.
+    readable: Vec<bool>,
     cpu_before: Duration,
 }
 
@@ -132,9 +139,10 @@ impl Endpoint {
         Self {
             clock,
             protocol,
-            waiter: Waiter::new(clock, Priority::Endpoint, SPIN),
+            waiter: Waiter::new(clock, plan.bounds.pace(), Priority::Endpoint, SPIN),
             batch: ReceiveBatch::new(DATAGRAM_BUFFER),
             start: None,
+            turn: Instant::ZERO,
             told: Told::Nothing,
             wakeup: None,
             next_id: 0,
@@ -143,6 +151,7 @@ impl Endpoint {
             reads: Lateness::default(),
             unsendable: 0,
             overflowed: vec![0; plan.sockets.len()],
+            readable: vec![true; plan.sockets.len()],
             cpu_before: Duration::ZERO,
             plan,
         }
@@ -150,6 +159,7 @@ impl Endpoint {
 
     fn run(mut self) -> Ended {
         while !self.plan.bounds.is_over() {
+            self.turn = self.clock.now();
             self.agree_on_start();
             self.read_datagrams();
             self.send_messages();
@@ -158,6 +168,15 @@ impl Endpoint {
             self.wait();
         }
         self.finish()
+    }
+
+    /// In virtual time a turn takes none, and so its time is read once: each reading would cost more
+    /// than all that is done in between.
+    fn now(&self) -> Instant {
+        match self.plan.bounds.pace() {
+            Pace::Real => self.clock.now(),
+            Pace::Virtual => self.turn,
+        }
     }
 
     fn agree_on_start(&mut self) {
@@ -172,6 +191,9 @@ impl Endpoint {
 
     fn read_datagrams(&mut self) {
         for index in 0..self.plan.sockets.len() {
+            if !self.readable[index] {
+                continue;
+            }
             // An error here is one of the path's (port unreachable, as the other side ends): as
             // good as nothing read.
             let count = self.plan.sockets[index].receive(&mut self.batch).unwrap_or(0);
@@ -183,10 +205,14 @@ impl Endpoint {
 
     /// Gives the protocol the datagrams of the last batch, which came from this path.
     fn receive(&mut self, path: usize) {
-        let (offset, now) = (self.clock.realtime_offset(), self.clock.now());
+        // In virtual time a datagram is read when it comes.
+        let real = self.plan.bounds.pace() == Pace::Real;
+        let offset = real.then(|| self.clock.realtime_offset());
+        let now = self.now();
         for (payload, received) in self.batch.iter() {
             self.overflowed[path] = self.overflowed[path].max(received.overflowed);
-            if let Some(stamp) = received.stamp.filter(|_| self.start.is_some()) {
+            let stamp = received.stamp.filter(|_| self.start.is_some());
+            if let Some((stamp, offset)) = stamp.zip(offset) {
                 let late = now.saturating_since(offset.to_trial(stamp)) + offset.doubt();
                 self.reads.record(late);
                 if late > STALL {
@@ -202,7 +228,7 @@ impl Endpoint {
     /// Sends messages that are due; what is due beyond one turn is sent in the next, and late.
     fn send_messages(&mut self) {
         for _ in 0..MESSAGES_AT_ONCE {
-            let due = self.next_message().filter(|due| *due <= self.clock.now());
+            let due = self.next_message().filter(|due| *due <= self.now());
             let Some(due) = due else { return };
             self.send_message(due);
             self.settle();
@@ -213,7 +239,7 @@ impl Endpoint {
     fn send_message(&mut self, due: Instant) {
         let id = self.next_id;
         write_message(id, &mut self.message);
-        let now = self.clock.now();
+        let now = self.now();
         self.sends.record(now.saturating_since(due));
         let report = match self.protocol.send(now, &self.message) {
             Sent::Accepted => Report::Sent { id, at: self.since_start(now) },
@@ -227,7 +253,7 @@ impl Endpoint {
     fn settle(&mut self) {
         self.wakeup = Some(Instant::ZERO);
         for _ in 0..OUTPUTS_AT_ONCE {
-            match self.protocol.poll(self.clock.now()) {
+            match self.protocol.poll(self.now()) {
                 Output::Transmit(datagram) => self.transmit(&datagram),
                 Output::Deliver(message) => self.deliver(&message),
                 Output::Wait(wakeup) => {
@@ -248,7 +274,7 @@ impl Endpoint {
     /// What the application at this end does with a message: answer it, or report that it has
     /// arrived.
     fn deliver(&mut self, message: &[u8]) {
-        let now = self.clock.now();
+        let now = self.now();
         let Some(id) = message_id(message) else { return };
         if let Some(size) = self.plan.response_size() {
             let mut response = vec![0; size];
@@ -264,7 +290,7 @@ impl Endpoint {
         let role = self.plan.role;
         match self.protocol.state() {
             State::Established if self.told < Told::Established => {
-                let (at, delivery) = (self.clock.now(), self.protocol.delivery());
+                let (at, delivery) = (self.now(), self.protocol.delivery());
                 self.plan.tell(Report::Established { role, at, delivery });
                 self.told = Told::Established;
             }
@@ -277,12 +303,14 @@ impl Endpoint {
     }
 
     fn wait(&mut self) {
-        let heartbeat = self.clock.now() + HEARTBEAT;
+        let heartbeat = self.now() + self.plan.bounds.pace().heartbeat();
         let timers = [self.wakeup, self.next_message()];
         let deadline = timers.into_iter().flatten().fold(heartbeat, Instant::min);
         let source = |socket| PollFd::new(AsFd::as_fd(socket), PollFlags::POLLIN);
         let mut sources: Vec<_> = self.plan.sockets.iter().map(source).collect();
         self.waiter.wait(&mut sources, deadline);
+        let readable = sources.iter().map(|source| source.any() != Some(false));
+        self.readable = readable.collect();
     }
 
     /// When the vehicle's next message is due; `None` after the last, and before the start is
@@ -312,6 +340,7 @@ impl Endpoint {
             stalls: self.waiter.stalls(),
             realtime: self.waiter.is_realtime(),
             damage: Damage { overflowed, unsendable: self.unsendable, ..Damage::default() },
+            _sockets: self.plan.sockets,
         }
     }
 }

@@ -4,7 +4,8 @@ use std::io;
 
 use thiserror::Error;
 
-use super::LabError;
+use super::uml::UmlError;
+use super::{LabError, NetemError};
 use crate::protocol::BuildError;
 
 #[derive(Debug, Error)]
@@ -23,10 +24,20 @@ pub enum EngineError {
     Lab(#[from] LabError),
     #[error("cannot start a thread of a trial: {0}")]
     Thread(io::Error),
+    #[error("sender {sender}: {source}")]
+    Uml { sender: String, source: Box<UmlError> },
     #[error("sender {sender} crashed")]
     Crashed { sender: String },
     #[error("the relay cannot read its sockets: {0}")]
     Relay(io::Error),
+    #[error("netem: {0}")]
+    Netem(#[source] Box<NetemError>),
     #[error("the relay crashed")]
     RelayCrashed,
+}
+
+impl From<NetemError> for EngineError {
+    fn from(error: NetemError) -> Self {
+        Self::Netem(Box::new(error))
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use super::pace::Pace;
 use crate::recording::Fidelity;
 
 /// A thread that runs this much later than it should have was held up by the host.
@@ -30,7 +31,13 @@ impl Default for Lateness {
 impl Lateness {
     /// Anything past a minute counts as a minute.
     pub fn record(&mut self, late: Duration) {
-        self.0.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1));
+        self.record_many(late, 1);
+    }
+
+    /// The same for so many things at once.
+    pub fn record_many(&mut self, late: Duration, count: u64) {
+        let nanos = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1);
+        self.0.saturating_record_n(nanos, count);
     }
 
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Lateness>) -> Lateness {
@@ -39,6 +46,10 @@ impl Lateness {
             sum.0.add(&part.0).expect("all of them have the same bounds");
         }
         sum
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     fn quantile(&self, quantile: f64) -> Duration {
@@ -77,11 +88,13 @@ impl Stalls {
 /// Everything that is known of how time was kept in one trial, from all of its threads.
 #[derive(Debug, Default)]
 pub struct Timekeeping {
-    /// Packets at the relay: left, minus due.
+    pub pace: Pace,
+    /// Packets as they left the link: left, minus due, of those of which it is known.
     pub packets: Lateness,
     /// How far off the time at which a packet came to the relay may be.
     pub stamps: Lateness,
-    /// Changes of the timeline: made, minus due.
+    /// Changes of the timeline: the most by which one came late or early for a packet, judged by the
+    /// time at which the packet arrived or was to leave.
     pub changes: Lateness,
     /// Messages: sent, minus scheduled.
     pub sends: Lateness,
@@ -93,6 +106,8 @@ pub struct Timekeeping {
     pub damage: Damage,
     pub vehicle_cpu: Duration,
     pub cloud_cpu: Duration,
+    /// The kernel does not tell the seed of its random draws, and so may not have taken it.
+    pub seedless: bool,
 }
 
 /// Packets that came to harm outside of the link model. None of these should ever happen.
@@ -102,8 +117,14 @@ pub struct Damage {
     pub overflowed: u64,
     /// Refused by a socket: its send buffer was full, or the packet was too long for the path.
     pub unsendable: u64,
-    /// Several packets in one, or longer than a path's MTU: refused by the relay.
+    /// Several packets in one that the relay cannot cut: refused by it.
     pub super_packets: u64,
+    /// Dropped because the relay held as much as it may.
+    pub unheld: u64,
+    /// Passed, but not seen by those who count them, whose buffer was full.
+    pub unseen: u64,
+    /// Left a path and had never been seen to enter it.
+    pub strays: u64,
 }
 
 impl Damage {
@@ -112,20 +133,26 @@ impl Damage {
             overflowed: sum.overflowed + part.overflowed,
             unsendable: sum.unsendable + part.unsendable,
             super_packets: sum.super_packets + part.super_packets,
+            unheld: sum.unheld + part.unheld,
+            unseen: sum.unseen + part.unseen,
+            strays: sum.strays + part.strays,
         })
     }
 
     fn total(&self) -> u64 {
-        self.overflowed + self.unsendable + self.super_packets
+        let lost = self.overflowed + self.unsendable + self.super_packets + self.unheld;
+        lost + self.unseen + self.strays
     }
 }
 
 impl Timekeeping {
     pub fn fidelity(&self) -> Fidelity {
+        let lateness = |of: Duration| (!self.packets.is_empty()).then(|| us(of));
         Fidelity {
-            lateness_p50_us: us(self.packets.quantile(0.5)),
-            lateness_p99_us: us(self.packets.quantile(0.99)),
-            lateness_max_us: us(self.packets.max()),
+            virtual_time: self.pace == Pace::Virtual,
+            lateness_p50_us: lateness(self.packets.quantile(0.5)),
+            lateness_p99_us: lateness(self.packets.quantile(0.99)),
+            lateness_max_us: lateness(self.packets.max()),
             change_lateness_max_us: us(self.changes.max()),
             send_lateness_p99_us: us(self.sends.quantile(0.99)),
             send_lateness_max_us: us(self.sends.max()),
@@ -137,17 +164,31 @@ impl Timekeeping {
             damaged_packets: self.damage.total(),
             vehicle_cpu_us: us(self.vehicle_cpu),
             cloud_cpu_us: us(self.cloud_cpu),
+            limitations: self.limitations(),
             spoilt: self.spoilt(),
         }
     }
 
+    fn limitations(&self) -> Vec<String> {
+        let seedless = "this kernel's netem does not tell its seed (6.6 and later do): its random \
+                        draws are others in every run";
+        self.seedless.then(|| seedless.to_owned()).into_iter().collect()
+    }
+
     /// The worst of what makes the figures doubtful, in one line.
     fn spoilt(&self) -> Option<String> {
-        let Damage { overflowed, unsendable, super_packets } = self.damage;
-        if self.damage != Damage::default() {
+        let Damage { overflowed, unsendable, super_packets, unheld, unseen, strays } = self.damage;
+        if overflowed + unsendable + super_packets + unheld > 0 {
             return Some(format!(
                 "packets were lost outside of the link model: {overflowed} by full socket buffers, \
-                 {unsendable} unsendable, {super_packets} longer than a packet"
+                 {unsendable} unsendable, {super_packets} longer than a packet, {unheld} by a full \
+                 relay"
+            ));
+        }
+        if unseen + strays > 0 {
+            return Some(format!(
+                "the packets on the paths could not be counted: {unseen} passed unseen, since the \
+                 host did not let the observer run, and {strays} left a path that had not entered it"
             ));
         }
         let excesses = self.delays().into_iter().filter(|delay| delay.excess() > 1.0);

@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::link::profile::LinkProfile;
 use crate::protocol::Delivery;
 use crate::recording::Recording;
@@ -13,6 +15,7 @@ use crate::splitmix::{SplitMix64, mix};
 use crate::units::{Direction, Instant, PathId};
 
 mod bounds;
+mod buffer;
 mod conductor;
 mod endpoint;
 pub mod environment;
@@ -20,20 +23,28 @@ mod error;
 mod fidelity;
 mod frame;
 mod lab;
+pub mod netem;
 mod outcome;
+mod pace;
 mod packet_socket;
 mod real_clock;
+mod receive_batch;
 pub mod relay;
+mod side_by_side;
 pub mod sim;
 mod syscalls;
+mod tap;
 mod udp_socket;
+pub mod uml;
 mod waiter;
 pub mod witness;
 
 pub use crate::recording::EngineKind;
 pub use error::EngineError;
 pub use lab::LabError;
+pub use netem::NetemError;
 pub use outcome::Outcome;
+pub use pace::Pace;
 
 /// One-way delay of every path while connections are set up. The link is otherwise clean, so that
 /// no sender starts with a handicap, and paths are validated before the first loss.
@@ -47,8 +58,6 @@ pub const SETTLE: Duration = Duration::from_millis(100);
 pub const DRAIN_RELIABLE: Duration = Duration::from_secs(10);
 /// The same for a sender that does not send again.
 pub const DRAIN_UNRELIABLE: Duration = Duration::from_secs(2);
-/// Bytes of an IPv4 and a UDP header, in front of every datagram.
-pub const IP_UDP_HEADERS: u32 = 20 + 8;
 /// Bytes of an Ethernet header, which netem counts in a packet's length.
 pub const ETHERNET_HEADER: u32 = 14;
 
@@ -65,6 +74,11 @@ pub struct Trial {
 pub trait Engine: Sync {
     fn kind(&self) -> EngineKind;
 
+    /// The kernel that trials run on, where it is not this machine's, as `uname -srvm` tells it.
+    fn kernel(&self) -> Option<String> {
+        None
+    }
+
     /// How many trials may run side by side without spoiling one another.
     fn side_by_side(&self, plan: &Plan) -> usize;
 
@@ -78,7 +92,7 @@ pub trait Engine: Sync {
 }
 
 /// What a trial tells while it runs: a few times a second, on `sim` of its own time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The workload has not started; told more often than the others, so that an interruption need
     /// not wait.
@@ -90,7 +104,7 @@ pub enum Event {
     Progress(Progress),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// Since the start of the workload.
     pub elapsed: Duration,
@@ -118,12 +132,18 @@ impl Trial {
         &self.plan.senders[self.sender]
     }
 
-    /// The seed of one direction of a path: the same for every sender of a repetition, so that each
-    /// meets the same impairment (packet by packet, for as long as they send the same packets), and
-    /// another one for the next one.
-    pub fn link_seed(&self, path: PathId, direction: Direction) -> u64 {
+    /// The seed of one direction of a path after so many changes of it, 0 at the start: the same
+    /// for every sender of a repetition and in every engine, so that each meets the same impairment
+    /// (packet by packet, for as long as they send the same packets), and another one for the next
+    /// repetition. Each change has its own, since the kernel's netem starts its generator anew with
+    /// each: with one seed for all, the draws of the first packets would come again.
+    pub fn link_seed(&self, path: PathId, direction: Direction, change: usize) -> u64 {
         let purpose = 2 * u64::from(path.0) + u64::from(direction == Direction::Down);
-        mix(self.repetition_seed() ^ mix(purpose + 1))
+        let first = mix(self.repetition_seed() ^ mix(purpose + 1));
+        match change {
+            0 => first,
+            _ => mix(first ^ mix(change as u64)),
+        }
     }
 
     /// When the workload starts, for a connection that is up now: at a whole second of the trial's

@@ -31,6 +31,11 @@ impl Clock {
         Instant::from_nanos(read(ClockId::CLOCK_MONOTONIC) - self.epoch)
     }
 
+    /// CLOCK_REALTIME in nanoseconds, as the kernel stamps packets.
+    pub fn stamp(self) -> u64 {
+        read(ClockId::CLOCK_REALTIME)
+    }
+
     /// Good to some tens of nanoseconds, unless the thread loses the processor in between: then it
     /// is tried again.
     pub fn realtime_offset(self) -> RealtimeOffset {

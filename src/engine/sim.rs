@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
     fn apply_changes(&mut self) {
         let elapsed = self.elapsed();
         while let Some(change) = self.changes.as_slice().first().filter(|c| c.at <= elapsed) {
-            self.world.change(change);
+            self.world.change(self.trial, change);
             self.changes.next();
         }
     }

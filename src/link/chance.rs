@@ -19,6 +19,10 @@ impl Chance {
         }
     }
 
+    pub fn lean_on(&mut self, last: u32) {
+        self.correlation.lean_on(last);
+    }
+
     /// Draws only if the probability is not zero.
     #[inline]
     pub fn happens(&mut self, seeded: &mut Taus113) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::distribution;
-use super::profile::{Distribution, LinkProfile};
+use super::profile::LinkProfile;
 use super::rng::{Correlation, Random, Taus113};
 
 #[derive(Debug, Clone)]
@@ -14,11 +14,21 @@ pub(super) struct Delay {
 }
 
 impl Delay {
-    pub fn new(profile: &LinkProfile, random: &mut Random) -> Self {
+    /// `from_a_table`: whatever the distribution.
+    pub fn new(profile: &LinkProfile, from_a_table: bool, random: &mut Random) -> Self {
+        let distribution = &profile.distribution;
+        let table = match from_a_table {
+            true => Some(distribution::table_or_even(distribution)),
+            false => distribution::table(distribution),
+        };
         Self {
-            spread: Spread::new(profile.delay, profile.jitter, &profile.distribution),
+            spread: Spread::new(profile.delay, profile.jitter, table),
             correlation: Correlation::new(profile.delay_correlation, random),
         }
+    }
+
+    pub fn lean_on(&mut self, last: u32) {
+        self.correlation.lean_on(last);
     }
 
     /// In ns. Jitter that exceeds the delay makes it negative: the packet then sorts before those
@@ -44,8 +54,7 @@ pub(super) struct Spread {
 pub(super) const SCALE: i64 = 8192;
 
 impl Spread {
-    pub fn new(mean: Duration, sigma: Duration, distribution: &Distribution) -> Self {
-        let table = distribution::table(distribution);
+    pub fn new(mean: Duration, sigma: Duration, table: Option<Arc<[i16]>>) -> Self {
         assert!(table.as_deref() != Some(&[]), "a profile never holds an empty table");
         Self {
             mean_ns: i64::try_from(mean.as_nanos()).unwrap_or(i64::MAX),
@@ -79,11 +88,12 @@ fn scaled(sigma: i64, sample: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::profile::Distribution;
 
     const MS: Duration = Duration::from_millis(1);
 
     fn spread(mean: Duration, sigma: Duration, distribution: &Distribution) -> Spread {
-        Spread::new(mean, sigma, distribution)
+        Spread::new(mean, sigma, distribution::table(distribution))
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::profile::Distribution;
 
 const ENTRIES: usize = 4096;
 
-/// In units of jitter / 8192; `None` for the uniform distribution, which needs none.
+/// Samples in units of jitter / 8192; `None` for the uniform distribution, which needs none.
 pub fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
     static NORMAL: LazyLock<Arc<[i16]>> = LazyLock::new(|| clipped(normal_quantiles()));
     static PARETO: LazyLock<Arc<[i16]>> = LazyLock::new(|| clipped(pareto_quantiles()));
@@ -24,6 +24,18 @@ pub fn table(distribution: &Distribution) -> Option<Arc<[i16]>> {
         Distribution::ParetoNormal => Some(PARETO_NORMAL.clone()),
         Distribution::Table(table) => Some(table.clone()),
     }
+}
+
+/// The same, with a table for the uniform distribution as well: where the kernel draws from a table
+/// in any case. It never lets go of one that it was given for the delay; and slots follow the seed
+/// only if there is one.
+///
+/// From −1 to 1 in steps of 2 / 8192, neither end included. Half as long as the kernel allows, so
+/// that it fits into a message beside a second table.
+pub fn table_or_even(distribution: &Distribution) -> Arc<[i16]> {
+    const LAST: i16 = SCALE as i16 - 1;
+    static EVEN: LazyLock<Arc<[i16]>> = LazyLock::new(|| (-LAST..=LAST).step_by(2).collect());
+    table(distribution).unwrap_or_else(|| EVEN.clone())
 }
 
 fn clipped(quantiles: impl Iterator<Item = f64>) -> Arc<[i16]> {

@@ -3,10 +3,12 @@
 
 use std::collections::VecDeque;
 
+use super::bucket::Bucket;
 use super::chance::Chance;
 use super::corrupt::bit_flip;
 use super::counters::Counters;
 use super::delay::Delay;
+use super::distribution;
 use super::loss::Loss;
 use super::packet::{Departed, Packet, Pushed};
 use super::profile::{LinkProfile, Order};
@@ -31,6 +33,8 @@ pub struct Link<T> {
     random: Random,
     counters: Counters,
     delay_line: DelayLine<T>,
+    /// Behind the delay line, from the first profile on that has one.
+    bucket: Option<Bucket<T>>,
     /// Overtakes the delay line and any slot; the last one in is the first one out, as in netem.
     ahead: Vec<Entry<T>>,
     /// Has left, and waits for `pop`.
@@ -40,8 +44,8 @@ pub struct Link<T> {
     /// When the next packet may leave the delay line, in ns.
     wakeup: i64,
     arrivals: u64,
-    /// The latest time that any packet was ever given.
-    latest_due: i64,
+    /// netem never lets go of a table of delays.
+    holds_table: bool,
     /// The latest arrival that was handed out.
     newest_delivered: u64,
 }
@@ -49,32 +53,50 @@ pub struct Link<T> {
 const NEVER: i64 = i64::MAX;
 
 impl<T: Clone> Link<T> {
+    /// From the beginning of the clock on: the first slot opens then.
     pub fn new(profile: &LinkProfile, seed: u64) -> Self {
         let mut random = Random::new(seed);
+        let holds_table = distribution::table(&profile.distribution).is_some();
         Self {
-            effects: Effects::new(0, profile, &mut random),
+            effects: Effects::new(0, profile, holds_table, &mut random),
             random,
             counters: Counters::default(),
             delay_line: DelayLine::new(),
+            bucket: profile.bucket.map(|settings| Bucket::new(0, settings)),
             ahead: Vec::new(),
             left: VecDeque::new(),
             last_left: i64::MIN,
             wakeup: NEVER,
             arrivals: 0,
-            latest_due: i64::MIN,
+            holds_table,
             newest_delivered: 0,
         }
     }
 
-    /// From now on, this profile. Packets already on the link keep the time they were given; the
-    /// generator goes on from where it is. As with a `tc qdisc replace` that spells out every
+    /// From now on, this profile, and draws from this seed: netem, too, starts its generator anew
+    /// at each change that names a seed. As with a `tc qdisc replace` that spells out every
     /// setting, loss models return to their good state, correlated draws, the reorder gap and slots
-    /// start afresh.
-    pub fn set_profile(&mut self, now: Instant, profile: &LinkProfile) {
+    /// start afresh. Packets already on the link keep the time they were given, and the timer stays
+    /// set as it was: those that could leave earlier now do so when it fires, or when another
+    /// packet enters. Once a profile had a table of delays, uniform jitter is drawn from an even
+    /// one.
+    pub fn set_profile(&mut self, now: Instant, profile: &LinkProfile, seed: u64) {
         let now = nanos(now);
         self.run_timers_until(now);
-        self.effects = Effects::new(now, profile, &mut self.random);
-        self.let_leave(now);
+        self.random = Random::new(seed);
+        self.holds_table |= distribution::table(&profile.distribution).is_some();
+        self.effects = Effects::new(now, profile, self.holds_table, &mut self.random);
+        match (&mut self.bucket, profile.bucket) {
+            (Some(bucket), settings) => bucket.change(settings),
+            (None, settings) => self.bucket = settings.map(|it| Bucket::new(now, it)),
+        }
+    }
+
+    /// What the next correlated draws depend on, to be called after `new` or `set_profile`: netem
+    /// takes these numbers from the kernel's entropy, so that whoever holds a link against a kernel
+    /// has to find them.
+    pub fn lean_on(&mut self, last: LastDraws) {
+        self.effects.lean_on(last);
     }
 
     /// A packet enters. When it will leave, if it does, `next_wakeup` and `pop` tell.
@@ -112,7 +134,10 @@ impl<T: Clone> Link<T> {
     pub fn next_wakeup(&self) -> Option<Instant> {
         match self.left.front() {
             Some((left_at, _)) => Some(instant(*left_at)),
-            None => (self.wakeup != NEVER).then(|| instant(self.wakeup)),
+            None => {
+                let wakeup = self.next_timer();
+                (wakeup != NEVER).then(|| instant(wakeup))
+            }
         }
     }
 
@@ -122,11 +147,16 @@ impl<T: Clone> Link<T> {
 
     /// Packets on the link and those that wait for `pop`; only the former count against the limit.
     pub fn len(&self) -> usize {
-        self.delay_line.len() + self.ahead.len() + self.left.len()
+        self.held() + self.ahead.len() + self.left.len()
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What counts against the limit.
+    fn held(&self) -> usize {
+        self.delay_line.len() + self.bucket.as_ref().map_or(0, Bucket::len)
     }
 
     /// Loss, corruption, limit, then the copy, then the packet itself.
@@ -145,12 +175,17 @@ impl<T: Clone> Link<T> {
         // A packet both duplicated and lost goes on alone.
         let copy = (duplicated && !lost).then(|| packet.clone());
         self.corrupt(&mut packet);
-        if self.delay_line.len() >= self.effects.limit {
+        if self.held() >= self.effects.limit {
             return self.overflow(length, copy.is_some());
         }
         // The copy has its own fate, but is not copied again.
         if let Some(copy) = copy {
+            let marked = self.counters.marked.packets;
             self.enter(now, copy, false);
+            // The kernel's copy shares its bytes with the packet, unless corruption took them
+            // apart, and a mark is written into them.
+            let marked = self.counters.marked.packets > marked;
+            packet.marked |= marked && packet.corrupted.is_none();
         }
         self.enqueue(now, packet);
         Pushed::Queued
@@ -185,14 +220,10 @@ impl<T: Clone> Link<T> {
     fn enqueue(&mut self, now: i64, packet: Packet<T>) {
         let seeded = &mut self.random.seeded;
         let goes_ahead = self.effects.reorder.as_mut().is_some_and(|it| it.goes_ahead(seeded));
-        let mut due = if goes_ahead { now } else { self.due(now, packet.length) };
-        if self.effects.keeps_order {
-            due = due.max(self.latest_due);
-        }
-        self.latest_due = self.latest_due.max(due);
+        let due = if goes_ahead { now } else { self.due(now, packet.length) };
         self.arrivals += 1;
         let entry = Entry { due, arrival: self.arrivals, packet };
-        if goes_ahead && !self.effects.keeps_order {
+        if goes_ahead {
             self.ahead.push(entry);
         } else {
             self.delay_line.insert(entry);
@@ -219,9 +250,17 @@ impl<T: Clone> Link<T> {
     }
 
     fn run_timers_until(&mut self, now: i64) {
-        while self.wakeup <= now {
-            self.let_leave(self.wakeup);
+        while self.next_timer() <= now {
+            let timer = self.next_timer();
+            if let Some(bucket) = self.bucket.as_mut().filter(|it| it.wakeup() == timer) {
+                bucket.timer_fired();
+            }
+            self.let_leave(timer);
         }
+    }
+
+    fn next_timer(&self) -> i64 {
+        self.bucket.as_ref().map_or(NEVER, Bucket::wakeup).min(self.wakeup)
     }
 
     /// What netem does after each packet that enters and whenever its timer fires.
@@ -237,10 +276,21 @@ impl<T: Clone> Link<T> {
         if let Some(entry) = self.ahead.pop() {
             return Some(entry);
         }
+        while let Some(entry) = self.through_the_delay_line(now) {
+            let Some(bucket) = &mut self.bucket else { return Some(entry) };
+            if let Err(entry) = bucket.take_in(entry) {
+                self.counters.overflowed += entry.packet.length;
+            }
+        }
+        self.bucket.as_mut()?.let_go(now)
+    }
+
+    fn through_the_delay_line(&mut self, now: i64) -> Option<Entry<T>> {
         self.wakeup = NEVER;
         let mut may_leave = self.delay_line.earliest_due()?;
+        let seeded = &mut self.random.seeded;
         if let Some(slots) = &mut self.effects.slots {
-            slots.renew_if_stale(may_leave, now, &mut self.random);
+            slots.renew_if_stale(may_leave, now, seeded);
             may_leave = may_leave.max(slots.opens());
         }
         if may_leave > now {
@@ -249,10 +299,20 @@ impl<T: Clone> Link<T> {
         }
         let entry = self.delay_line.take_earliest()?;
         if let Some(slots) = &mut self.effects.slots {
-            slots.spend(entry.packet.length, now, &mut self.random);
+            slots.spend(entry.packet.length, now, seeded);
         }
         Some(entry)
     }
+}
+
+/// What each correlated draw depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LastDraws {
+    pub duplicate: u32,
+    pub loss: u32,
+    pub corrupt: u32,
+    pub reorder: u32,
+    pub delay: u32,
 }
 
 /// A profile made ready, with the state that each effect keeps.
@@ -266,12 +326,12 @@ struct Effects {
     reorder: Option<Reorder>,
     delay: Delay,
     rate: Option<Rate>,
-    keeps_order: bool,
     slots: Option<Slots>,
 }
 
 impl Effects {
-    fn new(now: i64, profile: &LinkProfile, random: &mut Random) -> Self {
+    fn new(now: i64, profile: &LinkProfile, holds_table: bool, random: &mut Random) -> Self {
+        let keeps_order = (profile.order == Order::Keep).then_some(Rate::NO_TIME);
         Self {
             duplicate: Chance::new(profile.duplicate, random),
             loss: Loss::new(&profile.loss, random),
@@ -279,11 +339,20 @@ impl Effects {
             corrupt: Chance::new(profile.corrupt, random),
             limit: profile.limit as usize,
             reorder: Reorder::new(profile.reorder, random),
-            delay: Delay::new(profile, random),
-            rate: profile.rate.map(Rate::new),
-            keeps_order: profile.order == Order::Keep,
+            delay: Delay::new(profile, holds_table, random),
+            rate: profile.rate.map(Rate::new).or(keeps_order),
             slots: profile.slot.as_ref().and_then(|slot| Slots::new(now, slot)),
         }
+    }
+
+    fn lean_on(&mut self, last: LastDraws) {
+        self.duplicate.lean_on(last.duplicate);
+        self.loss.lean_on(last.loss);
+        self.corrupt.lean_on(last.corrupt);
+        if let Some(reorder) = &mut self.reorder {
+            reorder.lean_on(last.reorder);
+        }
+        self.delay.lean_on(last.delay);
     }
 }
 

@@ -33,6 +33,12 @@ impl Loss {
         }
     }
 
+    pub fn lean_on(&mut self, last: u32) {
+        if let Loss::Random(chance) = self {
+            chance.lean_on(last);
+        }
+    }
+
     #[inline]
     pub fn strikes(&mut self, seeded: &mut Taus113) -> bool {
         match self {
@@ -86,7 +92,7 @@ impl GilbertElliott {
 pub(super) struct FourState {
     state: State,
     p14: u32,
-    /// p14 + p13. The kernel lets a sum of exactly one wrap to zero; here it stays one.
+    /// p14 + p13. The kernel would let a sum of one wrap to zero; it is never given any.
     p14_or_p13: u32,
     p23: u32,
     p32: u32,

@@ -13,6 +13,11 @@ pub(super) struct Rate {
 }
 
 impl Rate {
+    /// No packet takes any time; but none leaves before those that entered earlier, as with every
+    /// rate.
+    pub const NO_TIME: Self =
+        Self { bytes_per_second: u64::MAX, packet_overhead: 0, cell_size: 0, cell_overhead: 0 };
+
     pub fn new(limit: RateLimit) -> Self {
         Self {
             bytes_per_second: limit.rate.bytes_per_second(),

@@ -23,6 +23,10 @@ impl Reorder {
         })
     }
 
+    pub fn lean_on(&mut self, last: u32) {
+        self.correlation.lean_on(last);
+    }
+
     /// Draws only outside of the gap.
     pub fn goes_ahead(&mut self, seeded: &mut Taus113) -> bool {
         let within_gap = self.delayed < self.gap.saturating_sub(1);

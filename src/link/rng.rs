@@ -53,9 +53,10 @@ impl Taus113 {
 /// The generators of one link.
 ///
 /// netem's seed governs loss, duplication, reordering and delay, and whether a packet is corrupted.
-/// What netem takes from the kernel's own entropy instead (where a bit flips, when a uniform slot
-/// opens, what the first correlated draw leans on) comes from a second generator here: so a link is
-/// reproducible to the last bit and still meets netem draw for draw.
+/// What netem takes from the kernel's own entropy instead (where a bit flips, what the first
+/// correlated draw leans on) comes from a second generator here: so a link is reproducible to the
+/// last bit and still meets netem draw for draw. Slots are drawn from tables on either side, and so
+/// by the seed: netem's other way to space them would draw from the kernel's entropy.
 #[derive(Debug, Clone)]
 pub(super) struct Random {
     pub seeded: Taus113,
@@ -81,6 +82,11 @@ pub(super) struct Correlation {
 impl Correlation {
     pub fn new(correlation: Probability, random: &mut Random) -> Self {
         Self { rho: correlation.as_u32(), last: random.entropy.draw() }
+    }
+
+    /// What the next draw depends on.
+    pub fn lean_on(&mut self, last: u32) {
+        self.last = last;
     }
 
     #[inline]

@@ -9,14 +9,16 @@ use serde::{Deserialize, Serialize};
 pub enum EngineKind {
     Sim,
     Relay,
+    Netem,
+    Uml,
 }
 
 impl EngineKind {
     /// Whether its clock is its own, so that nothing is ever late.
     pub fn is_virtual_time(self) -> bool {
         match self {
-            EngineKind::Sim => true,
-            EngineKind::Relay => false,
+            EngineKind::Sim | EngineKind::Uml => true,
+            EngineKind::Relay | EngineKind::Netem => false,
         }
     }
 }
@@ -26,6 +28,8 @@ impl fmt::Display for EngineKind {
         f.write_str(match self {
             EngineKind::Sim => "sim",
             EngineKind::Relay => "relay",
+            EngineKind::Netem => "netem",
+            EngineKind::Uml => "uml",
         })
     }
 }

@@ -10,6 +10,7 @@ mod gap;
 mod log;
 mod messages;
 mod plausible;
+mod qdisc;
 pub mod receipt;
 mod recovery;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use engine_kind::EngineKind;
 pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
 pub use plausible::Implausible;
+pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
 pub use summary::{Figure, LongestGap, OutageFigures, Summary};
 pub use wire::{Amplification, HandshakeCost};
@@ -150,6 +152,9 @@ pub struct PathWire {
     pub path: PathId,
     pub up: LinkCount,
     pub down: LinkCount,
+    /// What the kernel itself counted, up and down, where it impairs the path.
+    #[serde(default)]
+    pub kernel: Option<[QdiscCounters; 2]>,
 }
 
 /// IP packets and their bytes (IP header included, Ethernet not), as the sender put them on the
@@ -186,12 +191,18 @@ pub struct LinkCount {
 /// How well a real-time engine kept time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fidelity {
-    /// Lateness of packets at the relay, real minus asked: microseconds at these quantiles.
-    pub lateness_p50_us: f64,
-    pub lateness_p99_us: f64,
-    pub lateness_max_us: f64,
-    /// How late the latest change of the timeline was made: microseconds. Packets that the kernel
-    /// received after its due time meet it all the same.
+    /// Whether the kernel travels in time: then nothing waits for a processor, and what is late is
+    /// so by the engine's own doing.
+    #[serde(default)]
+    pub virtual_time: bool,
+    /// Lateness of packets as they left the link, real minus asked: microseconds at these
+    /// quantiles. `None` where it is not known what was asked: netem draws its own delays, so there
+    /// only packets of a link count that delays all of them alike.
+    pub lateness_p50_us: Option<f64>,
+    pub lateness_p99_us: Option<f64>,
+    pub lateness_max_us: Option<f64>,
+    /// How late the latest change of the timeline was made: microseconds. On the relay, packets
+    /// that the kernel received after its due time meet it all the same.
     pub change_lateness_max_us: f64,
     /// How late the workload's own sends were: microseconds.
     pub send_lateness_p99_us: f64,
@@ -205,12 +216,15 @@ pub struct Fidelity {
     pub longest_stall_us: f64,
     /// Whether SCHED_FIFO was granted.
     pub realtime: bool,
-    /// Packets lost or refused outside of the link model.
+    /// Packets lost or refused outside of the link, or not seen by those who count them.
     pub damaged_packets: u64,
     /// Processor time of each side's endpoint during the workload, its system calls included:
     /// microseconds.
     pub vehicle_cpu_us: f64,
     pub cloud_cpu_us: f64,
+    /// What this kernel could not do, and the result is good all the same: a line each.
+    #[serde(default)]
+    pub limitations: Vec<String>,
     /// One line if the result is spoilt by the host.
     pub spoilt: Option<String>,
 }

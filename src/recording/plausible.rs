@@ -4,7 +4,7 @@
 use thiserror::Error;
 
 use super::receipt::{MOST_PROFILES, Receipt};
-use super::{LinkCount, Message, MessageHistogram, Messages, Recording, WireCount};
+use super::{LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording, WireCount};
 use crate::link::profile::Distribution;
 use crate::scenario::limits;
 
@@ -67,13 +67,21 @@ fn check_counts(recording: &Recording) -> Result<(), Implausible> {
         [packets, bytes, *lost, *overflowed, *duplicated, *corrupted, *marked, *delivered]
     };
     let wire = recording.wire.iter().flat_map(|wire| [link(&wire.up), link(&wire.down)]).flatten();
+    let kernel = recording.wire.iter().filter_map(|wire| wire.kernel).flatten().flat_map(qdisc);
     let handshake = [&recording.handshake.up, &recording.handshake.down].map(count);
     let statistics = recording.statistics;
     let others = [recording.accepted, statistics.discarded]
         .into_iter()
         .chain(statistics.retransmissions)
+        .chain(kernel)
         .chain(handshake.into_iter().flatten());
     if wire.chain(others).all(|count| count <= MOST) { Ok(()) } else { Err(Implausible::Count) }
+}
+
+fn qdisc(counters: QdiscCounters) -> [u64; 7] {
+    let QdiscCounters { sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes } =
+        counters;
+    [sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes]
 }
 
 /// Of one direction of a path.

@@ -17,7 +17,7 @@ use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, Replicat
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::scenario::plan::{Claim, PathPlan, Plan, SenderPlan};
 use crate::timeline::{Outage, Timeline};
-use crate::units::{PathId, Probability};
+use crate::units::{IpVersion, PathId, Probability};
 use crate::workload::{Keep, Periodic, Workload};
 
 pub const SENDERS: [&str; 6] = ["udp", "kcp", "quic", "mpquic", "kcp-both", "quic-both"];
@@ -32,6 +32,7 @@ pub fn plan(repeat: u32) -> Plan {
         name: name.to_owned(),
         profile: None,
         sources: Vec::new(),
+        ip: IpVersion::V4,
         up: Default::default(),
         down: Default::default(),
     };
@@ -74,6 +75,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         path: PathId(path),
         up: link(if used { bytes } else { 0 }),
         down: link(if used && ordered { bytes / 6 } else { 0 }),
+        kernel: None,
     };
     let bytes = character(sender).bytes;
     Recording {
@@ -105,9 +107,10 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
 
 pub fn fidelity() -> Fidelity {
     Fidelity {
-        lateness_p50_us: 12.5,
-        lateness_p99_us: 48.0,
-        lateness_max_us: 310.0,
+        virtual_time: false,
+        lateness_p50_us: Some(12.5),
+        lateness_p99_us: Some(48.0),
+        lateness_max_us: Some(310.0),
         change_lateness_max_us: 140.0,
         send_lateness_p99_us: 35.0,
         send_lateness_max_us: 120.0,
@@ -119,6 +122,7 @@ pub fn fidelity() -> Fidelity {
         damaged_packets: 0,
         vehicle_cpu_us: 54_000.0,
         cloud_cpu_us: 21_000.0,
+        limitations: Vec::new(),
         spoilt: None,
     }
 }

@@ -45,6 +45,7 @@ impl<'a> From<&'a Report> for Document<'a> {
             claims: report.claims.iter().map(Claim::from).collect(),
             impairment: links(report),
             fidelity: report.fidelity.as_ref(),
+            kernel: report.kernel.as_ref(),
             remarks: report.remarks.iter().map(ToString::to_string).collect(),
         }
     }

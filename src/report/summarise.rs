@@ -4,7 +4,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::recording::{EngineKind, Fidelity, Recording, Status, Summary};
+use crate::recording::{
+    Discrepancy, EngineKind, Fidelity, QdiscCounters, Recording, Status, Summary,
+};
 use crate::scenario::plan::Plan;
 use crate::timeline::Outage;
 use crate::workload::Workload;
@@ -31,6 +33,8 @@ pub struct Report {
     pub claims: Vec<ClaimReport>,
     /// Of the trial that kept time worst in each respect; real-time engines only.
     pub fidelity: Option<Fidelity>,
+    /// What the kernel counted where it impaired the paths: all trials, paths and directions.
+    pub kernel: Option<QdiscCounters>,
     /// What the links were asked for and what they did.
     pub impairment: Option<Impairment>,
     /// What a reader must know before trusting the figures.
@@ -89,6 +93,12 @@ pub enum Remark {
         repetition: u32,
         messages: u64,
     },
+    Unaccounted {
+        sender: String,
+        repetition: u32,
+        path: String,
+        discrepancy: Discrepancy,
+    },
 }
 
 /// Recordings of senders that the plan does not name are left out, and their order does not matter.
@@ -109,6 +119,7 @@ pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
         paths: describe_all(plan),
         claims: claims.collect(),
         fidelity: worst_fidelity(recordings),
+        kernel: kernel_counters(recordings),
         impairment: Impairment::of(recordings),
         remarks: remarks(plan, &senders, recordings),
         senders,
@@ -140,9 +151,10 @@ fn report_on(sender: &str, recordings: &[&Recording]) -> Option<SenderReport> {
 
 fn worst_fidelity(recordings: &[&Recording]) -> Option<Fidelity> {
     recordings.iter().filter_map(|recording| recording.fidelity.clone()).reduce(|a, b| Fidelity {
-        lateness_p50_us: a.lateness_p50_us.max(b.lateness_p50_us),
-        lateness_p99_us: a.lateness_p99_us.max(b.lateness_p99_us),
-        lateness_max_us: a.lateness_max_us.max(b.lateness_max_us),
+        virtual_time: a.virtual_time && b.virtual_time,
+        lateness_p50_us: later(a.lateness_p50_us, b.lateness_p50_us),
+        lateness_p99_us: later(a.lateness_p99_us, b.lateness_p99_us),
+        lateness_max_us: later(a.lateness_max_us, b.lateness_max_us),
         change_lateness_max_us: a.change_lateness_max_us.max(b.change_lateness_max_us),
         send_lateness_p99_us: a.send_lateness_p99_us.max(b.send_lateness_p99_us),
         send_lateness_max_us: a.send_lateness_max_us.max(b.send_lateness_max_us),
@@ -154,8 +166,26 @@ fn worst_fidelity(recordings: &[&Recording]) -> Option<Fidelity> {
         damaged_packets: a.damaged_packets.max(b.damaged_packets),
         vehicle_cpu_us: a.vehicle_cpu_us.max(b.vehicle_cpu_us),
         cloud_cpu_us: a.cloud_cpu_us.max(b.cloud_cpu_us),
+        limitations: union(a.limitations, b.limitations),
         spoilt: a.spoilt.or(b.spoilt),
     })
+}
+
+fn kernel_counters(recordings: &[&Recording]) -> Option<QdiscCounters> {
+    let wires = recordings.iter().flat_map(|recording| &recording.wire);
+    let counted: Vec<QdiscCounters> = wires.filter_map(|wire| wire.kernel).flatten().collect();
+    (!counted.is_empty()).then(|| counted.into_iter().sum())
+}
+
+fn later(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    [a, b].into_iter().flatten().reduce(f64::max)
+}
+
+fn union(mut a: Vec<String>, b: Vec<String>) -> Vec<String> {
+    a.extend(b);
+    a.sort();
+    a.dedup();
+    a
 }
 
 fn remarks(plan: &Plan, senders: &[SenderReport], recordings: &[&Recording]) -> Vec<Remark> {
@@ -194,7 +224,19 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
     let refused = Some(recording.messages.refused()).filter(|refused| *refused > 0);
     let refused =
         refused.map(|messages| Remark::Refused { sender: sender.clone(), repetition, messages });
-    status.into_iter().chain(spoilt).chain(refused).chain(under_way).collect()
+    let others = spoilt.into_iter().chain(refused).chain(under_way);
+    status.into_iter().chain(others).chain(unaccounted(recording)).collect()
+}
+
+fn unaccounted(recording: &Recording) -> impl Iterator<Item = Remark> {
+    recording.wire.iter().flat_map(|wire| {
+        wire.discrepancies().into_iter().map(|discrepancy| Remark::Unaccounted {
+            sender: recording.sender.clone(),
+            repetition: recording.repetition,
+            path: recording.path_names.get(wire.path.index()).cloned().unwrap_or_default(),
+            discrepancy,
+        })
+    })
 }
 
 /// Accepted by a reliable sender and not delivered, though nothing stopped it.
@@ -234,6 +276,15 @@ impl fmt::Display for Remark {
                  slow); they count as lost, and not in the amplification",
                 repetition + 1,
                 figures::count(*messages)
+            ),
+            Self::Unaccounted { sender, repetition, path, discrepancy } => write!(
+                f,
+                "{sender}, run {}: on {path} {} the kernel says that it dropped {} packets, and {} \
+                 were seen to go missing: do not trust the counts of this path",
+                repetition + 1,
+                discrepancy.direction,
+                figures::count(discrepancy.dropped),
+                figures::count(discrepancy.missing)
             ),
             Self::UnderWay { sender, repetition, messages } => write!(
                 f,

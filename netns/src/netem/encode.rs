@@ -190,10 +190,10 @@ fn even_instead_of(held: Held) -> (Option<Vec<i16>>, Held) {
     }
 }
 
-/// From −1 to almost 1 in units of 8192, half as long as allowed so that two of them fit into a
-/// message.
+/// From −1 to 1 in units of 8192, neither end included; half as long as allowed so that two of them
+/// fit into a message.
 fn even_table() -> Vec<i16> {
-    (-8192..8192).step_by(2).collect()
+    (-8191..8192).step_by(2).collect()
 }
 
 fn check_together(delay: Option<&[i16]>, slot: Option<&[i16]>) -> Result<(), EncodeError> {

@@ -182,7 +182,7 @@ fn a_table_that_is_not_wanted_any_more_is_made_even() {
     else {
         panic!("no table was sent");
     };
-    assert_eq!((even.len(), even[0], even[8191]), (8192, -8192, 8190));
+    assert_eq!((even.len(), even[0], even[8191]), (8192, -8191, 8191));
 
     let second = uniform.encode_after(&mut history).expect("encoded");
     assert_eq!(second, uniform.encode().expect("encoded"), "the kernel holds it by now");

@@ -6,6 +6,7 @@ use crate::engine::{EngineError, Trial};
 use crate::protocol::{Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State, build};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, WireCount};
+use crate::scenario::plan::PathPlan;
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 use crate::workload::{message_id, write_message};
@@ -47,7 +48,7 @@ impl World {
                 .map(Endpoint::new)
                 .map_err(|source| EngineError::Build { sender: sender.name.clone(), source })
         };
-        let path = |_| Path { up: OneWay::new(), down: OneWay::new() };
+        let path = |plan: &PathPlan| Path { up: OneWay::new(plan.ip), down: OneWay::new(plan.ip) };
         Ok(Self {
             now: Instant::ZERO,
             sender: sender.name.clone(),
@@ -70,9 +71,9 @@ impl World {
         }
     }
 
-    pub(super) fn change(&mut self, change: &Change) {
+    pub(super) fn change(&mut self, trial: &Trial, change: &Change) {
         let path = &mut self.paths[change.path.index()];
-        path.towards(change.direction).set_profile(self.now, &change.profile);
+        path.towards(change.direction).change(self.now, trial, change);
     }
 
     /// Whether the vehicle's protocol took the message.
@@ -202,6 +203,7 @@ impl World {
             path: PathId(id),
             up: path.up.count(),
             down: path.down.count(),
+            kernel: None,
         };
         self.paths.iter().zip(0..).map(count).collect()
     }

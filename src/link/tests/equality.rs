@@ -65,7 +65,7 @@ impl Traffic {
                 Polling::Never => {}
             }
             if number == self.packets.len() / 2 {
-                link.set_profile(*now, &self.after);
+                link.set_profile(*now, &self.after, !seed);
             }
             outcome.pushed.push(link.push(*now, packet.clone()));
             assert_conserved(&link);
@@ -82,7 +82,7 @@ impl Traffic {
         let mut pushed = Vec::new();
         for (number, (now, packet)) in self.packets.iter().enumerate() {
             if number == self.packets.len() / 2 {
-                reference.change(ns(*now), &self.after);
+                reference.change(ns(*now), &self.after, !seed);
             }
             pushed.push(reference.enqueue(ns(*now), packet.clone()));
         }
@@ -147,6 +147,7 @@ fn profile() -> impl Strategy<Value = LinkProfile> {
             corrupt,
             reorder,
             rate,
+            bucket: None,
             limit,
             slot,
             ecn,

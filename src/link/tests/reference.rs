@@ -29,7 +29,8 @@ pub(super) struct Reference {
     front: Vec<(i64, Packet<u32>)>,
     queue: Vec<(i64, Packet<u32>)>,
     watchdog: Option<i64>,
-    raised_to: i64,
+    holds_table: bool,
+    copy_marked: bool,
     pub sent: Vec<(i64, Packet<u32>)>,
 }
 
@@ -43,12 +44,9 @@ fn ns(duration: Duration) -> i64 {
 
 impl Reference {
     pub fn new(profile: &LinkProfile, seed: u64) -> Self {
-        let low = (seed & 0xffff_ffff) as u32;
-        let folded = (seed >> 32) as u32 ^ low.wrapping_shl(10) ^ low;
-        let raise = |minimum| if folded < minimum { folded + minimum } else { folded };
         let mut reference = Self {
             profile: profile.clone(),
-            prng: [raise(2), raise(8), raise(16), raise(128)],
+            prng: [0; 4],
             entropy: Random::new(seed).entropy,
             duplicate_last: 0,
             loss_last: 0,
@@ -63,21 +61,27 @@ impl Reference {
             front: Vec::new(),
             queue: Vec::new(),
             watchdog: None,
-            raised_to: i64::MIN,
+            holds_table: false,
+            copy_marked: false,
             sent: Vec::new(),
         };
-        reference.configure(0);
+        reference.configure(0, seed);
         reference
     }
 
-    pub fn change(&mut self, now: i64, profile: &LinkProfile) {
+    pub fn change(&mut self, now: i64, profile: &LinkProfile, seed: u64) {
         self.fire_timers(now);
         self.profile = profile.clone();
-        self.configure(now);
-        self.dequeue(now);
+        self.configure(now, seed);
     }
 
-    fn configure(&mut self, now: i64) {
+    fn configure(&mut self, now: i64, seed: u64) {
+        let low = (seed & 0xffff_ffff) as u32;
+        let folded = (seed >> 32) as u32 ^ low.wrapping_shl(10) ^ low;
+        let raise = |minimum| if folded < minimum { folded + minimum } else { folded };
+        self.prng = [raise(2), raise(8), raise(16), raise(128)];
+        self.entropy = Random::new(seed).entropy;
+        self.holds_table |= self.profile.distribution != Distribution::Uniform;
         self.duplicate_last = self.entropy.draw();
         if matches!(self.profile.loss, Loss::Random(_)) {
             self.loss_last = self.entropy.draw();
@@ -199,6 +203,7 @@ impl Reference {
         if self.loss_event() {
             if self.profile.ecn && packet.ecn_capable {
                 packet.marked = true;
+                self.copy_marked |= !original;
             } else {
                 count -= 1;
             }
@@ -217,26 +222,22 @@ impl Reference {
             return Pushed::Overflowed;
         }
         if count > 1 {
+            self.copy_marked = false;
             self.enqueue_one(now, second, false);
+            // Both share their bytes, unless one was written to by then.
+            packet.marked |= self.copy_marked && !corrupt;
         }
         self.place(now, packet);
         Pushed::Queued
     }
 
     fn place(&mut self, now: i64, packet: Packet<u32>) {
-        let keep = self.profile.order == Order::Keep;
         if self.goes_to_front() {
-            if keep {
-                self.raised_to = self.raised_to.max(now);
-                self.sort_in(self.raised_to, packet);
-            } else {
-                self.raised_to = self.raised_to.max(now);
-                self.front.insert(0, (now, packet));
-            }
+            self.front.insert(0, (now, packet));
             return;
         }
         let mut send = now + self.delay();
-        if self.profile.rate.is_some() {
+        if self.profile.rate.is_some() || self.profile.order == Order::Keep {
             let waiting = self.queue.iter().map(|(time, _)| *time).max();
             let last = waiting.max(self.front.last().map(|(time, _)| *time));
             let mut from = now;
@@ -247,10 +248,6 @@ impl Reference {
             }
             send = from + delay + self.transmission(packet.length);
         }
-        if keep {
-            send = send.max(self.raised_to);
-        }
-        self.raised_to = self.raised_to.max(send);
         self.sort_in(send, packet);
     }
 
@@ -283,11 +280,15 @@ impl Reference {
         let rho = scaled(profile.delay_correlation);
         let (value, last) = self.correlated(rho, self.delay_last);
         self.delay_last = last;
-        spread(ns(profile.delay), ns(profile.jitter), &profile.distribution, value)
+        let table = match (distribution::table(&profile.distribution), self.holds_table) {
+            (None, true) => Some(even()),
+            (table, _) => table.map(|table| table.to_vec()),
+        };
+        spread(ns(profile.delay), ns(profile.jitter), table.as_deref(), value)
     }
 
     fn transmission(&self, length: u32) -> i64 {
-        let limit = self.profile.rate.expect("has a rate");
+        let Some(limit) = self.profile.rate else { return 0 };
         let mut bytes = i128::from(length) + i128::from(limit.packet_overhead);
         if limit.cell_size > 0 {
             let size = i128::from(limit.cell_size);
@@ -338,15 +339,19 @@ impl Reference {
 
     fn next_slot(&mut self, now: i64) {
         let slot = self.profile.slot.clone().expect("has slots");
-        let wait = match slot.spacing {
+        let (middle, width, distribution) = match slot.spacing {
             SlotSpacing::Between { min, max } => {
-                let width = u128::from((ns(max) - ns(min)).unsigned_abs());
-                ns(min) + ((width * u128::from(self.entropy.draw())) >> 32) as i64
+                let half = (ns(max) - ns(min)) / 2;
+                (ns(min) + half, half, Distribution::Uniform)
             }
-            SlotSpacing::Distributed { delay, jitter, .. } if jitter.is_zero() => ns(delay),
             SlotSpacing::Distributed { delay, jitter, distribution } => {
-                spread(ns(delay), ns(jitter), &distribution, self.random())
+                (ns(delay), ns(jitter), distribution)
             }
+        };
+        let table = distribution::table(&distribution).map_or_else(even, |table| table.to_vec());
+        let wait = match width {
+            0 => middle,
+            _ => spread(middle, width, Some(&table), self.random()),
         };
         self.slot_next = Some(now + wait);
         self.slot_packets = unlimited(slot.packets);
@@ -354,13 +359,17 @@ impl Reference {
     }
 }
 
+fn even() -> Vec<i16> {
+    (0..8192).map(|i| 2 * i - 8191).collect()
+}
+
 fn unlimited(limit: u32) -> i64 {
     if limit == 0 { i64::from(i32::MAX) } else { limit.into() }
 }
 
 /// The kernel's arithmetic: the whole multiples of 8192 apart from the rest.
-fn spread(mean: i64, sigma: i64, distribution: &Distribution, value: u32) -> i64 {
-    match distribution::table(distribution) {
+fn spread(mean: i64, sigma: i64, table: Option<&[i16]>, value: u32) -> i64 {
+    match table {
         None => i64::from(value % (2 * sigma as u32)) + mean - sigma,
         Some(table) => {
             let sample = i64::from(table[value as usize % table.len()]);

@@ -71,7 +71,7 @@ proptest! {
         prop_assume!(lateness.is_finite());
         let mut recording = sample::recording("kcp", 0);
         recording.messages = Messages::Each(messages);
-        recording.fidelity = Some(Fidelity { lateness_p50_us: lateness, ..sample::fidelity() });
+        recording.fidelity = Some(Fidelity { lateness_p50_us: Some(lateness), ..sample::fidelity() });
         prop_assert_eq!(decode(&encode(&recording)).unwrap(), recording);
     }
 

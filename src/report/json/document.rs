@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::link::profile::LinkProfile;
 use crate::recording::EngineKind;
-use crate::recording::{Fidelity, WireCount};
+use crate::recording::{Fidelity, QdiscCounters, WireCount};
 use crate::units::Direction;
 
 /// The whole of `summary.json`.
@@ -14,7 +14,7 @@ pub struct Document<'a> {
     pub version: u32,
     /// The scenario's name.
     pub scenario: &'a str,
-    /// `sim` or `relay`; `null` if nothing was run.
+    /// `sim`, `relay` or `netem`; `null` if nothing was run.
     pub engine: Option<EngineKind>,
     /// The scenario's seed.
     pub seed: u64,
@@ -28,8 +28,11 @@ pub struct Document<'a> {
     /// What each link was asked for and what it did, profile by profile; interrupted trials are
     /// left out.
     pub impairment: Vec<Link<'a>>,
-    /// The worst of all trials in each respect; `null` in virtual time.
+    /// The worst of all trials in each respect; `null` on `sim`.
     pub fidelity: Option<&'a Fidelity>,
+    /// What the kernel counted where it impaired the paths (all trials, paths and directions
+    /// together); `null` elsewhere.
+    pub kernel: Option<&'a QdiscCounters>,
     /// What to know before trusting the figures, as sentences.
     pub remarks: Vec<String>,
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::link::profile::LinkProfile;
 use crate::scenario::plan::PathPlan;
 use crate::timeline::Timeline;
+use crate::units::IpVersion;
 use crate::workload::{Keep, Periodic, Workload};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ fn plan(paths: usize, rate: f64, answer: Option<u32>) -> Plan {
         name: "path".to_owned(),
         profile: None,
         sources: Vec::new(),
+        ip: IpVersion::V4,
         up: LinkProfile::default(),
         down: LinkProfile::default(),
     };
@@ -39,7 +41,7 @@ fn plan(paths: usize, rate: f64, answer: Option<u32>) -> Plan {
 
 #[test]
 fn the_more_packets_the_fewer_trials_share_a_processor() {
-    let two_processors = |paths, rate, answer| side_by_side(2, &plan(paths, rate, answer));
+    let two_processors = |paths, rate, answer| with_processors(2, &plan(paths, rate, answer));
     assert_eq!(two_processors(2, 50.0, None), 12);
     assert_eq!(two_processors(1, 1000.0, None), 4);
     assert_eq!(two_processors(1, 1000.0, Some(100)), 2);

@@ -1,0 +1,162 @@
+//! The kernel's own netem between network namespaces, told the same settings as the link model, and
+//! changed at the instants of the timeline. In real time on any kernel that has netem; in virtual
+//! time on one that travels in time.
+
+mod aside;
+mod changes;
+mod error;
+mod fingerprint;
+mod ledger;
+mod observer;
+pub mod options;
+mod outcome;
+mod probe;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+pub use self::error::NetemError;
+
+use self::aside::Aside;
+use self::changes::{Changes, Shaped, Shaping};
+use self::observer::{Books, Observer};
+use self::outcome::{Measured, outcome};
+use super::bounds::Bounds;
+use super::conductor::Conductor;
+use super::lab::{Joint, Lab};
+use super::pace::Pace;
+use super::side_by_side::side_by_side;
+use super::{Engine, EngineError, EngineKind, Event, Trial, clean_profile};
+use crate::link::profile::{LinkProfile, SlotSpacing};
+use crate::protocol::Role;
+use crate::recording::{QdiscCounters, Recording};
+use crate::scenario::plan::Plan;
+use crate::units::IpVersion;
+
+/// How long the paths may take to run empty after a trial.
+const DRAIN: Duration = Duration::from_secs(2);
+const DRAIN_ROUND: Duration = Duration::from_millis(5);
+
+#[derive(Debug, Clone, Copy)]
+pub struct Netem {
+    pace: Pace,
+}
+
+impl Netem {
+    /// At the pace of the kernel that it runs on.
+    pub fn new(pace: Pace) -> Self {
+        Self { pace }
+    }
+
+    /// Whether a trial could be run here: builds the network of one, sets netem in it with every
+    /// setting that it has, reads that back, and takes it down.
+    pub fn probe() -> Result<(), EngineError> {
+        let lab = Lab::build(&[IpVersion::V4], Joint::Bridge)?;
+        lab.taps()?;
+        lab.endpoint_sockets(Role::Client)?;
+        Ok(Shaping::probe(&lab)?)
+    }
+}
+
+impl Engine for Netem {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Netem
+    }
+
+    /// Virtual time goes by for all trials at once: each would only wait for the others.
+    fn side_by_side(&self, plan: &Plan) -> usize {
+        match self.pace {
+            Pace::Real => side_by_side(plan),
+            Pace::Virtual => 1,
+        }
+    }
+
+    fn run(
+        &self,
+        trial: &Trial,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Recording, EngineError> {
+        let lab = Lab::of(&trial.plan.paths, Joint::Bridge)?;
+        let bounds = Arc::new(Bounds::new(self.pace));
+        let threads = Threads::start(trial, &lab, &bounds)?;
+        let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);
+        // If a change failed, that is why the trial ended.
+        let shaped = threads.changes.end()?;
+        let counters = run_empty(&lab, trial.plan.paths.len())?;
+        let books = threads.observer.end()?;
+        let conducted = conducted?;
+        let queued = |path: &[QdiscCounters; 2]| path.map(|way| way.queued as usize);
+        let observed = books.close(&counters.iter().map(queued).collect::<Vec<_>>());
+        let measured = Measured { pace: self.pace, conducted, shaped, observed, counters };
+        Ok(Recording::new(trial, EngineKind::Netem, outcome(measured)))
+    }
+}
+
+/// What runs beside the endpoints.
+struct Threads {
+    changes: Aside<Result<Shaped, NetemError>>,
+    observer: Aside<Result<Books, NetemError>>,
+}
+
+impl Threads {
+    /// The clean profile is in place, and the taps are open, before the first packet.
+    fn start(trial: &Trial, lab: &Lab, bounds: &Arc<Bounds>) -> Result<Self, EngineError> {
+        let shaping = Shaping::begin(trial, lab)?;
+        let (tell, told) = channel();
+        let (taps, horizon) = (lab.taps()?, horizon(&trial.plan));
+        let observer = Aside::start("observer", bounds, |stop| {
+            let observer = Observer::new(taps, &clean_profile(), horizon, told, bounds, stop);
+            move || observer.run().map_err(NetemError::Tap)
+        })?;
+        let plan = Changes::new(trial, shaping, Arc::clone(bounds), tell)?;
+        let changes = Aside::start("netem", bounds, |stop| move || plan.run(&stop))?;
+        Ok(Self { changes, observer })
+    }
+}
+
+/// Waits until every netem is empty, so that what has not left by then is known to be lost. What
+/// each of them has counted by the end.
+fn run_empty(lab: &Lab, paths: usize) -> Result<Vec<[QdiscCounters; 2]>, EngineError> {
+    let rounds = DRAIN.as_millis() / DRAIN_ROUND.as_millis();
+    let mut counters = outcome::counters(lab, paths)?;
+    for _ in 0..rounds {
+        if counters.iter().flatten().all(|way| way.queued == 0) {
+            break;
+        }
+        thread::sleep(DRAIN_ROUND);
+        counters = outcome::counters(lab, paths)?;
+    }
+    Ok(counters)
+}
+
+/// How long a packet may stay on any link of a plan: the observer waits for it that long.
+fn horizon(plan: &Plan) -> Duration {
+    const SHORTEST: Duration = Duration::from_secs(10);
+    const LONGEST: Duration = Duration::from_secs(60);
+    let first = plan.paths.iter().flat_map(|path| [&path.up, &path.down]);
+    let later = plan.timeline.changes.iter().map(|change| &change.profile);
+    let longest = first.chain(later).map(longest_stay).max().unwrap_or_default();
+    longest.clamp(SHORTEST, LONGEST)
+}
+
+/// Of a packet of 1,500 bytes that comes last into a full queue.
+fn longest_stay(profile: &LinkProfile) -> Duration {
+    /// Tables reach four times the jitter.
+    const SPREAD: u32 = 4;
+    const BITS: f64 = 1514.0 * 8.0;
+    let delay = profile.delay.saturating_add(profile.jitter.saturating_mul(SPREAD));
+    let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let at_rate = profile.rate.map_or(Duration::ZERO, |limit| {
+        seconds(f64::from(profile.limit) * BITS / (limit.rate.bytes_per_second() as f64 * 8.0))
+    });
+    let in_slots = profile.slot.as_ref().map_or(Duration::ZERO, |slot| match &slot.spacing {
+        SlotSpacing::Between { max, .. } => max.saturating_mul(profile.limit),
+        SlotSpacing::Distributed { delay, jitter, .. } => {
+            delay.saturating_add(jitter.saturating_mul(SPREAD)).saturating_mul(profile.limit)
+        }
+    });
+    delay.saturating_add(at_rate).saturating_add(in_slots)
+}

@@ -1,0 +1,353 @@
+//! The thread that changes what netem does at the instants of the timeline. Every change spells out
+//! every setting, replaces the one before it in place (so that there is no moment without one), and
+//! is read back and compared.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use netns::netem::{History, Options};
+use netns::{Encoded, Qdisc, Root, Shaper};
+
+use super::error::NetemError;
+use super::options::options;
+use crate::engine::bounds::Bounds;
+use crate::engine::fidelity::{Lateness, Stalls};
+use crate::engine::lab::Lab;
+use crate::engine::waiter::{Priority, Waiter};
+use crate::engine::{Pace, Trial, clean_profile};
+use crate::link::profile::LinkProfile;
+use crate::units::{Direction, Instant, PathId};
+
+/// How long before its instant a change is begun: about what the kernel takes for it.
+const LEAD: Duration = Duration::from_micros(20);
+/// The same in virtual time, where work takes none, but for a fraction of a microsecond each time
+/// that a clock is read.
+const VIRTUAL_LEAD: Duration = Duration::from_micros(2);
+/// How long before that the thread is awake.
+const SPIN: Duration = Duration::from_micros(100);
+
+/// A change that the kernel has made.
+pub(super) struct Changed {
+    pub(super) path: PathId,
+    pub(super) direction: Direction,
+    /// When the kernel had acknowledged it: CLOCK_REALTIME in nanoseconds, as packets are stamped.
+    pub(super) stamp: u64,
+    pub(super) profile: LinkProfile,
+}
+
+/// The queue disciplines of one trial.
+pub(super) struct Shaping {
+    shaper: Shaper,
+    disciplines: Vec<Discipline>,
+    /// The kernel has not told the seed that it was given.
+    seedless: bool,
+}
+
+/// netem in one direction of a path.
+struct Discipline {
+    path: PathId,
+    direction: Direction,
+    /// For messages.
+    path_name: String,
+    link: u32,
+    link_name: String,
+    history: History,
+}
+
+/// What is to be changed at one instant.
+struct Step {
+    /// Since the start of the workload; `None`: before it.
+    at: Option<Duration>,
+    settings: Vec<Setting>,
+}
+
+struct Setting {
+    discipline: usize,
+    profile: LinkProfile,
+    /// `None`: the profile has nothing random in it.
+    seed: Option<u64>,
+}
+
+/// A setting as it will be sent.
+struct Prepared {
+    discipline: usize,
+    asked: Options,
+    encoded: Encoded,
+}
+
+/// How the changes went.
+pub(super) struct Shaped {
+    pub(super) lateness: Lateness,
+    pub(super) stalls: Stalls,
+    pub(super) realtime: bool,
+    pub(super) seedless: bool,
+    /// What each netem had counted when the workload started; empty if it never did.
+    pub(super) at_start: Vec<Qdisc>,
+}
+
+impl Shaping {
+    /// Sets the clean profile everywhere.
+    pub(super) fn begin(trial: &Trial, lab: &Lab) -> Result<Self, NetemError> {
+        let paths = trial.plan.paths.iter().zip(0..).map(|(path, id)| (path, PathId(id)));
+        let disciplines = paths.flat_map(|(path, id)| {
+            [Direction::Up, Direction::Down].map(|direction| {
+                let (link, link_name) = lab.exit(id, direction);
+                let (path_name, history) = (path.name.clone(), History::default());
+                Discipline { path: id, direction, path_name, link, link_name, history }
+            })
+        });
+        let disciplines: Vec<Discipline> = disciplines.collect();
+        let mut shaping = Self { shaper: lab.shaper()?, disciplines, seedless: false };
+        let settings = (0..shaping.disciplines.len()).map(|discipline| Setting {
+            discipline,
+            profile: clean_profile(),
+            seed: None,
+        });
+        let step = Step { at: None, settings: settings.collect() };
+        let prepared = shaping.prepare(&step)?;
+        shaping.set(&step, &prepared)?;
+        Ok(shaping)
+    }
+
+    /// Sets everything that netem has on the first path, and then nothing of it.
+    pub(super) fn probe(lab: &Lab) -> Result<(), NetemError> {
+        let mut shaping = Self { shaper: lab.shaper()?, disciplines: Vec::new(), seedless: false };
+        let (path, direction) = (PathId(0), Direction::Up);
+        let (link, link_name) = lab.exit(path, direction);
+        let (path_name, history) = ("probe".to_owned(), History::default());
+        shaping.disciplines.push(Discipline {
+            path,
+            direction,
+            path_name,
+            link,
+            link_name,
+            history,
+        });
+        for profile in super::probe::profiles() {
+            let settings = vec![Setting { discipline: 0, profile, seed: Some(42) }];
+            let step = Step { at: None, settings };
+            let prepared = shaping.prepare(&step)?;
+            shaping.set(&step, &prepared)?;
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, step: &Step) -> Result<Vec<Prepared>, NetemError> {
+        let prepare = |setting: &Setting| {
+            let discipline = &mut self.disciplines[setting.discipline];
+            let asked = options(&setting.profile, setting.seed)
+                .map_err(|source| discipline.impossible(source))?;
+            let encoded = asked
+                .encode_after(&mut discipline.history)
+                .map_err(|source| discipline.unencodable(source))?;
+            Ok(Prepared { discipline: setting.discipline, asked, encoded })
+        };
+        step.settings.iter().map(prepare).collect()
+    }
+
+    /// Makes the changes of a step with one send, and holds what the kernel then has against what
+    /// was asked for.
+    fn set(&mut self, step: &Step, prepared: &[Prepared]) -> Result<Vec<Qdisc>, NetemError> {
+        let disciplines = prepared.iter().map(|prepared| &self.disciplines[prepared.discipline]);
+        let roots = disciplines.zip(prepared).map(|(discipline, prepared)| Root {
+            link: discipline.link,
+            name: &discipline.link_name,
+            qdisc: &prepared.encoded,
+        });
+        let roots: Vec<Root<'_>> = roots.collect();
+        let held = self.shaper.set(&roots).map_err(|source| self.refused(step, source))?;
+        for (prepared, held) in prepared.iter().zip(&held) {
+            self.compare(step, prepared, held)?;
+        }
+        Ok(held)
+    }
+
+    fn compare(
+        &mut self,
+        step: &Step,
+        prepared: &Prepared,
+        held: &Qdisc,
+    ) -> Result<(), NetemError> {
+        let discipline = &self.disciplines[prepared.discipline];
+        let asked = &prepared.asked;
+        let held = Options::parse(&held.options)
+            .map_err(|source| discipline.unreadable(step.at, source))?;
+        let mut differences = asked.differences(&held);
+        if asked.seed.is_some() && held.seed.is_none() {
+            self.seedless = true;
+            differences.retain(|option| *option != "seed");
+        }
+        match differences.first() {
+            None => Ok(()),
+            Some(option) => Err(discipline.not_held(step.at, option, asked, &held)),
+        }
+    }
+
+    fn refused(&self, step: &Step, source: netns::QdiscError) -> NetemError {
+        let one = step.settings.first().map(|setting| &self.disciplines[setting.discipline]);
+        NetemError::Refused {
+            path: one.map_or_else(String::new, |one| one.path_name.clone()),
+            at: super::error::when(step.at),
+            source: Box::new(source),
+        }
+    }
+}
+
+impl Discipline {
+    fn impossible(&self, source: super::options::OptionsError) -> NetemError {
+        NetemError::Impossible { path: self.path_name.clone(), direction: self.direction, source }
+    }
+
+    fn unencodable(&self, source: netns::netem::EncodeError) -> NetemError {
+        NetemError::Unencodable { path: self.path_name.clone(), direction: self.direction, source }
+    }
+
+    fn unreadable(&self, at: Option<Duration>, source: netns::netem::ParseError) -> NetemError {
+        let (path, direction) = (self.path_name.clone(), self.direction);
+        NetemError::Unreadable { path, direction, at: super::error::when(at), source }
+    }
+
+    fn not_held(
+        &self,
+        at: Option<Duration>,
+        option: &'static str,
+        asked: &Options,
+        held: &Options,
+    ) -> NetemError {
+        NetemError::NotHeld {
+            path: self.path_name.clone(),
+            direction: self.direction,
+            at: super::error::when(at),
+            option,
+            asked: super::error::value(option, asked),
+            held: super::error::value(option, held),
+        }
+    }
+}
+
+/// The changes of one trial, made on a thread of their own.
+pub(super) struct Changes {
+    shaping: Shaping,
+    steps: Vec<Step>,
+    bounds: Arc<Bounds>,
+    told: Sender<Changed>,
+}
+
+impl Changes {
+    pub(super) fn new(
+        trial: &Trial,
+        mut shaping: Shaping,
+        bounds: Arc<Bounds>,
+        told: Sender<Changed>,
+    ) -> Result<Self, NetemError> {
+        let steps = steps(trial);
+        // What cannot be encoded is found out now and not half-way through.
+        let histories: Vec<History> = shaping.disciplines.iter().map(|d| d.history).collect();
+        for step in &steps {
+            shaping.prepare(step)?;
+        }
+        shaping.disciplines.iter_mut().zip(histories).for_each(|(d, history)| d.history = history);
+        Ok(Self { shaping, steps, bounds, told })
+    }
+
+    /// Makes every change until the trial is over.
+    pub(super) fn run(mut self, stop: &AtomicBool) -> Result<Shaped, NetemError> {
+        let pace = self.bounds.pace();
+        let mut waiter = Waiter::new(self.bounds.clock(), pace, Priority::Relay, SPIN);
+        let mut lateness = Lateness::default();
+        let mut at_start = Vec::new();
+        for step in std::mem::take(&mut self.steps) {
+            let prepared = self.shaping.prepare(&step)?;
+            let Some(due) = self.wait_for(&step, &mut waiter, stop) else { break };
+            let held = self.shaping.set(&step, &prepared)?;
+            let (stamp, now) = (self.bounds.clock().stamp(), self.bounds.clock().now());
+            lateness.record(now.saturating_since(due));
+            if at_start.is_empty() {
+                at_start = held;
+            }
+            self.tell(step, stamp);
+        }
+        while !self.is_over(stop) {
+            waiter.wait(&mut [], self.bounds.clock().now() + pace.heartbeat());
+        }
+        Ok(Shaped {
+            lateness,
+            stalls: waiter.stalls(),
+            realtime: waiter.is_realtime(),
+            seedless: self.shaping.seedless,
+            at_start,
+        })
+    }
+
+    /// When the step is due, shortly before it is; `None` once the trial is over.
+    fn wait_for(&self, step: &Step, waiter: &mut Waiter, stop: &AtomicBool) -> Option<Instant> {
+        let clock = self.bounds.clock();
+        let lead = match self.bounds.pace() {
+            Pace::Real => LEAD,
+            Pace::Virtual => VIRTUAL_LEAD,
+        };
+        while !self.is_over(stop) {
+            let heartbeat = clock.now() + self.bounds.pace().heartbeat();
+            let due = self.bounds.start().map(|start| start + step.at.unwrap_or_default());
+            let begin = due.map(|due| due - lead);
+            match due.zip(begin) {
+                Some((due, begin)) if begin <= clock.now() => return Some(due),
+                _ => waiter.wait(&mut [], begin.unwrap_or(heartbeat).min(heartbeat)),
+            }
+        }
+        None
+    }
+
+    fn is_over(&self, stop: &AtomicBool) -> bool {
+        self.bounds.is_over() || stop.load(Ordering::Acquire)
+    }
+
+    /// The observer may have ended, and then nobody has to know any more.
+    fn tell(&self, step: Step, stamp: u64) {
+        for Setting { discipline, profile, .. } in step.settings {
+            let Discipline { path, direction, .. } = self.shaping.disciplines[discipline];
+            let _ = self.told.send(Changed { path, direction, stamp, profile });
+        }
+    }
+}
+
+/// The profiles of the scenario at the start of the workload, then the changes of the timeline,
+/// those of one instant together.
+fn steps(trial: &Trial) -> Vec<Step> {
+    let plan = &trial.plan;
+    let mut changes_before = vec![0; plan.paths.len() * 2];
+    let mut setting = |path: PathId, direction, profile: &LinkProfile| {
+        let discipline = path.index() * 2 + usize::from(direction == Direction::Down);
+        let number: usize = changes_before[discipline];
+        changes_before[discipline] += 1;
+        let seed = Some(trial.link_seed(path, direction, number));
+        Setting { discipline, profile: profile.clone(), seed }
+    };
+    let mut first = Vec::new();
+    for (path, id) in plan.paths.iter().zip(0..) {
+        first.push(setting(PathId(id), Direction::Up, &path.up));
+        first.push(setting(PathId(id), Direction::Down, &path.down));
+    }
+    let mut steps = vec![Step { at: Some(Duration::ZERO), settings: first }];
+    for change in &plan.timeline.changes {
+        let setting = setting(change.path, change.direction, &change.profile);
+        match steps.last_mut() {
+            Some(step) if step.at == Some(change.at) && step.has_room_for(&setting) => {
+                step.settings.push(setting);
+            }
+            _ => steps.push(Step { at: Some(change.at), settings: vec![setting] }),
+        }
+    }
+    steps
+}
+
+impl Step {
+    fn has_room_for(&self, setting: &Setting) -> bool {
+        self.settings.iter().all(|other| other.discipline != setting.discipline)
+    }
+}
+
+#[cfg(test)]
+mod tests;

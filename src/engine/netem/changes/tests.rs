@@ -1,0 +1,94 @@
+use super::*;
+use crate::engine::lab::Joint;
+use crate::engine::netem::error::{value, when};
+use crate::units::IpVersion;
+
+/// A path whose link is not there, on any kernel.
+fn without_its_link() -> Option<Shaping> {
+    let lab = Lab::build(&[IpVersion::V4], Joint::Bridge).ok()?;
+    let discipline = Discipline {
+        path: PathId(0),
+        direction: Direction::Up,
+        path_name: "4g".to_owned(),
+        link: 9999,
+        link_name: "c0".to_owned(),
+        history: History::default(),
+    };
+    let shaper = lab.shaper().expect("a connection");
+    Some(Shaping { shaper, disciplines: vec![discipline], seedless: false })
+}
+
+#[test]
+fn a_change_that_the_kernel_refuses_is_named_with_its_instant() {
+    let Some(mut shaping) = without_its_link() else {
+        eprintln!("skipped: no namespaces here");
+        return;
+    };
+    let setting = Setting { discipline: 0, profile: LinkProfile::default(), seed: Some(1) };
+    let step = Step { at: Some(Duration::from_millis(1500)), settings: vec![setting] };
+    let prepared = shaping.prepare(&step).expect("encoded");
+    let error = shaping.set(&step, &prepared).expect_err("there is no such link");
+    assert_eq!(
+        error.to_string(),
+        "path 4g, the change at 1.5 s of the workload: cannot set netem on c0 in network \
+         namespace middle: ENODEV: No such device"
+    );
+}
+
+#[test]
+fn what_the_kernel_does_not_hold_is_named_with_what_was_asked() {
+    let discipline = Discipline {
+        path: PathId(0),
+        direction: Direction::Down,
+        path_name: "5g".to_owned(),
+        link: 1,
+        link_name: "v0".to_owned(),
+        history: History::default(),
+    };
+    let asked = Options { delay: Duration::from_millis(40), ..Options::default() };
+    let held = Options { delay: Duration::from_millis(39), ..Options::default() };
+    let error = discipline.not_held(None, "delay", &asked, &held);
+    assert_eq!(
+        error.to_string(),
+        "path 5g, down, the change before the workload: the kernel's netem did not take over \
+         delay: 40ms was asked for, and it holds 39ms (see `impairlab doctor`; a newer kernel, or \
+         the engine relay or sim, can do it)"
+    );
+}
+
+/// Every name that a difference can have has a value to be shown.
+#[test]
+fn every_option_can_be_shown() {
+    let one = Options { seed: Some(1), ..Options::default() };
+    let other = Options {
+        delay: Duration::from_millis(1),
+        jitter: Duration::from_millis(1),
+        delay_correlation: netns::netem::Chance(1),
+        limit: 1,
+        loss: netns::netem::Loss::Random(netns::netem::Correlated::of(netns::netem::Chance(1))),
+        duplicate: netns::netem::Correlated::of(netns::netem::Chance(1)),
+        corrupt: netns::netem::Correlated::of(netns::netem::Chance(1)),
+        reorder: netns::netem::Correlated::of(netns::netem::Chance(1)),
+        gap: 1,
+        rate: Some(netns::netem::Rate {
+            bytes_per_second: 1,
+            packet_overhead: 0,
+            cell_size: 0,
+            cell_overhead: 0,
+        }),
+        slot: Some(netns::netem::Slot {
+            spacing: netns::netem::Spacing::Between { min: Duration::ZERO, max: Duration::ZERO },
+            packets: 1,
+            bytes: 1,
+        }),
+        ecn: true,
+        seed: Some(2),
+        ..Options::default()
+    };
+    let names = one.differences(&other);
+    assert_eq!(names.len(), 13);
+    for name in names {
+        assert_ne!(value(name, &one), value(name, &other), "{name}");
+    }
+    assert_eq!(when(Some(Duration::ZERO)), "at 0 s of the workload");
+}

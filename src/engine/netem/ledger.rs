@@ -1,0 +1,250 @@
+//! The books of one direction of a path, kept from outside: which frames entered, and what became
+//! of each, found by their content. Pure; times are the kernel's stamps (CLOCK_REALTIME, in ns).
+//!
+//! Frames of the same content are taken to leave in the order in which they entered, and one that
+//! leaves once more to be a copy. A frame that has not left within the horizon never will: it was
+//! lost, or found the queue full if as many frames as the queue holds were in it when it came.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use super::fingerprint::{Fingerprint, Harm, Key};
+use crate::engine::ETHERNET_HEADER;
+use crate::engine::fidelity::Lateness;
+use crate::engine::witness::{Ticket, Witness};
+use crate::link::profile::LinkProfile;
+use crate::recording::receipt::Receipt;
+use crate::recording::{LinkCount, WireCount};
+use crate::units::Instant;
+
+/// Frames that are remembered at most; past that, the oldest is settled before its time.
+const MOST_ENTRIES: usize = 1 << 20;
+
+pub(super) struct Ledger {
+    /// In the order of arrival.
+    entries: VecDeque<Entry>,
+    /// The number of the first of them.
+    first: u64,
+    /// The numbers of those with a key, in the order of arrival.
+    by_key: HashMap<Key, VecDeque<u64>>,
+    current: Terms,
+    /// Once the workload has begun.
+    witness: Option<Witness>,
+    slack: Duration,
+    /// The stamp at which the witness's time begins.
+    epoch: u64,
+    /// Nanoseconds.
+    horizon: u64,
+    /// Frames in the queue when the next entry comes, less those when the last one came.
+    more_held: i64,
+    /// Frames in the queue when the last settled entry came.
+    held: i64,
+    count: Count,
+}
+
+/// What the ledger says in the end.
+#[derive(Debug, Default)]
+pub(super) struct Count {
+    pub(super) handshake: WireCount,
+    pub(super) link: LinkCount,
+    /// Frames that left and never entered, or were no longer remembered.
+    pub(super) strays: u64,
+    /// Exits later than they should have been, where that is known.
+    pub(super) packets: Lateness,
+    pub(super) receipts: Vec<Receipt>,
+}
+
+struct Entry {
+    print: Fingerprint,
+    stamp: u64,
+    terms: Terms,
+    /// `None`: it came before the workload.
+    ticket: Option<Ticket>,
+    /// Frames in the queue when it came, less those when the one before it came.
+    more_held: i64,
+    left: bool,
+}
+
+/// What of a profile is needed to judge a frame.
+#[derive(Clone, Copy)]
+struct Terms {
+    limit: u32,
+    /// Where every frame has the same.
+    delay: Option<Duration>,
+}
+
+impl Terms {
+    fn of(profile: &LinkProfile) -> Self {
+        let same = profile.jitter.is_zero()
+            && profile.rate.is_none()
+            && profile.slot.is_none()
+            && profile.reorder.is_none();
+        Self { limit: profile.limit, delay: same.then_some(profile.delay) }
+    }
+}
+
+impl Ledger {
+    /// `slack`: how late the kernel may let a packet go without being wrong.
+    pub(super) fn new(clean: &LinkProfile, horizon: Duration, slack: Duration) -> Self {
+        Self {
+            entries: VecDeque::new(),
+            first: 0,
+            by_key: HashMap::new(),
+            current: Terms::of(clean),
+            witness: None,
+            slack,
+            epoch: 0,
+            horizon: u64::try_from(horizon.as_nanos()).unwrap_or(u64::MAX),
+            more_held: 0,
+            held: 0,
+            count: Count::default(),
+        }
+    }
+
+    /// What enters from now on meets this profile, and belongs to the workload.
+    pub(super) fn change(&mut self, profile: &LinkProfile) {
+        self.current = Terms::of(profile);
+        match &mut self.witness {
+            Some(witness) => witness.change(profile),
+            None => {
+                let mut witness = Witness::new(profile);
+                witness.tolerate(self.slack);
+                self.witness = Some(witness);
+            }
+        }
+    }
+
+    pub(super) fn enter(&mut self, stamp: u64, print: Fingerprint) {
+        if let Some(until) = stamp.checked_sub(self.horizon) {
+            self.settle_until(until);
+        }
+        if self.entries.len() >= MOST_ENTRIES {
+            self.settle_first();
+        }
+        let Self { witness, epoch, count, .. } = self;
+        let ticket = witness.as_mut().map(|witness| {
+            if *epoch == 0 {
+                *epoch = stamp;
+            }
+            witness.entered(since(*epoch, stamp), print.key.length)
+        });
+        let offered = if ticket.is_some() { &mut count.link.offered } else { &mut count.handshake };
+        offered.packets += 1;
+        offered.bytes += u64::from(print.key.length.saturating_sub(ETHERNET_HEADER));
+        let number = self.first + self.entries.len() as u64;
+        self.by_key.entry(print.key).or_default().push_back(number);
+        self.entries.push_back(Entry {
+            print,
+            stamp,
+            terms: self.current,
+            ticket,
+            more_held: std::mem::take(&mut self.more_held),
+            left: false,
+        });
+    }
+
+    pub(super) fn leave(&mut self, stamp: u64, print: Fingerprint) {
+        let Some((number, flipped)) = self.find(print.key) else {
+            self.count.strays += 1;
+            return;
+        };
+        let index = (number - self.first) as usize;
+        self.was_held_since(index);
+        let entry = &mut self.entries[index];
+        let harm = match flipped {
+            true => Harm { corrupted: true, ..print.harm_since(&entry.print) },
+            false => print.harm_since(&entry.print),
+        };
+        let again = std::mem::replace(&mut entry.left, true);
+        let (Some(ticket), Some(witness)) = (entry.ticket, &mut self.witness) else { return };
+        if harm.marked && !again {
+            witness.marked(ticket);
+        }
+        if harm.corrupted && !again {
+            witness.corrupted(ticket);
+        }
+        witness.left(ticket, since(self.epoch, stamp));
+        let link = &mut self.count.link;
+        link.delivered += 1;
+        link.duplicated += u64::from(again);
+        link.corrupted += u64::from(harm.corrupted);
+        link.marked += u64::from(harm.marked);
+        if let Some(delay) = entry.terms.delay {
+            let took = Duration::from_nanos(stamp.saturating_sub(entry.stamp));
+            self.count.packets.record(took.saturating_sub(delay));
+        }
+    }
+
+    /// Settles all, but for as many of the latest as are still in the queue.
+    pub(super) fn finish(mut self, still_queued: usize) -> Count {
+        let waiting: Vec<usize> =
+            (0..self.entries.len()).rev().filter(|index| !self.entries[*index].left).collect();
+        let queued = waiting.into_iter().take(still_queued);
+        queued.for_each(|index| self.entries[index].left = true);
+        self.settle_until(u64::MAX);
+        let receipts = self.witness.map_or_else(Vec::new, Witness::finish);
+        Count { receipts, ..self.count }
+    }
+
+    /// The frame that leaves with this key, and whether it lost a bit on the way.
+    fn find(&self, key: Key) -> Option<(u64, bool)> {
+        let whole = self.numbered(key).map(|number| (number, false));
+        whole.or_else(|| {
+            let number = key.before_a_flip().find_map(|key| self.numbered(key))?;
+            Some((number, true))
+        })
+    }
+
+    /// The first that has not left, else the last.
+    fn numbered(&self, key: Key) -> Option<u64> {
+        let numbers = self.by_key.get(&key)?;
+        let waits = |number: &&u64| !self.entries[(**number - self.first) as usize].left;
+        numbers.iter().find(waits).or(numbers.back()).copied()
+    }
+
+    /// A frame leaves that was in the queue when each of those after it came.
+    fn was_held_since(&mut self, index: usize) {
+        if let Some(next) = self.entries.get_mut(index + 1) {
+            next.more_held += 1;
+            self.more_held -= 1;
+        }
+    }
+
+    fn settle_until(&mut self, stamp: u64) {
+        while self.entries.front().is_some_and(|entry| entry.stamp <= stamp) {
+            self.settle_first();
+        }
+    }
+
+    fn settle_first(&mut self) {
+        let Some(entry) = self.entries.pop_front() else { return };
+        self.first += 1;
+        if let Some(numbers) = self.by_key.get_mut(&entry.print.key) {
+            numbers.pop_front();
+            if numbers.is_empty() {
+                self.by_key.remove(&entry.print.key);
+            }
+        }
+        self.held += entry.more_held;
+        let (Some(ticket), Some(witness)) = (entry.ticket, &mut self.witness) else { return };
+        if entry.left {
+            return;
+        }
+        let link = &mut self.count.link;
+        if self.held >= i64::from(entry.terms.limit) {
+            link.overflowed += 1;
+            witness.overflowed(ticket);
+        } else {
+            link.lost += 1;
+            witness.lost(ticket);
+        }
+    }
+}
+
+/// In the witness's time.
+fn since(epoch: u64, stamp: u64) -> Instant {
+    Instant::from_nanos(stamp.saturating_sub(epoch))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! What a trial on netem comes to, put together from its endpoints, its observer and the kernel.
+
+use netns::Qdisc;
+
+use super::changes::Shaped;
+use super::error::NetemError;
+use super::ledger::Count;
+use super::observer::Observed;
+use crate::engine::conductor::Conducted;
+use crate::engine::fidelity::{Damage, Lateness, Stalls, Timekeeping};
+use crate::engine::lab::Lab;
+use crate::engine::{Outcome, Pace};
+use crate::recording::receipt::PathReceipts;
+use crate::recording::{Handshake, PathWire, QdiscCounters};
+use crate::units::{Direction, PathId};
+
+pub(super) struct Measured {
+    pub(super) pace: Pace,
+    pub(super) conducted: Conducted,
+    pub(super) shaped: Shaped,
+    pub(super) observed: Observed,
+    /// For each path up and down, since the lab was built.
+    pub(super) counters: Vec<[QdiscCounters; 2]>,
+}
+
+pub(super) fn outcome(measured: Measured) -> Outcome {
+    let Measured { pace, conducted, shaped, observed, counters } = measured;
+    let counters = since(&shaped.at_start, counters);
+    let wire = |(id, (counts, kernel)): (u8, (&[Count; 2], _))| {
+        let [up, down] = counts;
+        PathWire { path: PathId(id), up: up.link, down: down.link, kernel: Some(kernel) }
+    };
+    let receipts = |(id, [up, down]): (u8, &[Count; 2])| PathReceipts {
+        path: PathId(id),
+        up: up.receipts.clone(),
+        down: down.receipts.clone(),
+    };
+    let each = observed.counts.iter().flatten();
+    let strays = each.clone().map(|count| count.strays).sum();
+    let damage = Damage { unseen: observed.unseen, strays, ..Damage::default() };
+    let Conducted { connecting, accepted, messages, status, vehicle, cloud } = conducted;
+    let timekeeping = Timekeeping {
+        pace,
+        packets: Lateness::sum(each.map(|count| &count.packets)),
+        changes: shaped.lateness,
+        reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
+        stalls: Stalls::sum([shaped.stalls, vehicle.stalls, cloud.stalls]),
+        realtime: shaped.realtime && vehicle.realtime && cloud.realtime,
+        damage: Damage::sum([damage, vehicle.damage, cloud.damage]),
+        sends: vehicle.sends,
+        vehicle_cpu: vehicle.cpu,
+        cloud_cpu: cloud.cpu,
+        seedless: shaped.seedless,
+        ..Timekeeping::default()
+    };
+    let handshake = |way: usize| observed.counts.iter().map(|both| both[way].handshake).sum();
+    Outcome {
+        handshake: Handshake { duration: connecting, up: handshake(0), down: handshake(1) },
+        delivery: vehicle.delivery,
+        statistics: vehicle.statistics,
+        wire: (0..).zip(observed.counts.iter().zip(counters)).map(wire).collect(),
+        receipts: (0..).zip(&observed.counts).map(receipts).collect(),
+        accepted,
+        messages,
+        status,
+        fidelity: Some(timekeeping.fidelity()),
+    }
+}
+
+/// For each path up and down, what netem has counted since the lab was built.
+pub(super) fn counters(lab: &Lab, paths: usize) -> Result<Vec<[QdiscCounters; 2]>, NetemError> {
+    let held = lab.qdiscs()?;
+    let of = |path: usize, direction| {
+        let (link, _) = lab.exit(PathId(path as u8), direction);
+        let root = held.iter().find(|qdisc| qdisc.link == link && qdisc.root);
+        root.map(counted).unwrap_or_default()
+    };
+    Ok((0..paths).map(|path| [of(path, Direction::Up), of(path, Direction::Down)]).collect())
+}
+
+fn counted(qdisc: &Qdisc) -> QdiscCounters {
+    let counters = &qdisc.counters;
+    QdiscCounters {
+        sent: counters.packets.into(),
+        sent_bytes: counters.bytes,
+        dropped: counters.drops.into(),
+        overlimits: counters.overlimits.into(),
+        requeues: counters.requeues.into(),
+        queued: counters.queued.into(),
+        queued_bytes: counters.queued_bytes.into(),
+    }
+}
+
+/// What was counted up to the start of the workload is taken off.
+fn since(at_start: &[Qdisc], counters: Vec<[QdiscCounters; 2]>) -> Vec<[QdiscCounters; 2]> {
+    let mut before = at_start.iter().map(counted);
+    let after_start = |way: QdiscCounters| way.since(before.next().unwrap_or_default());
+    let flat: Vec<_> = counters.into_iter().flatten().map(after_start).collect();
+    flat.as_chunks::<2>().0.to_vec()
+}

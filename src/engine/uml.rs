@@ -1,0 +1,131 @@
+//! A real Linux kernel in virtual time: User-Mode Linux, a process of this machine that needs no
+//! rights on it. What runs in it sees the host's files under an overlay in memory, a clock that
+//! stands still while it computes and jumps while it sleeps, and nothing of the host's network. As an
+//! engine: one guest a trial, in which this program runs the trial on engine netem.
+
+pub mod error;
+mod events;
+mod folder;
+pub mod guest;
+pub mod job;
+pub mod kernel;
+pub mod launch;
+mod machine;
+mod mconsole;
+mod memory;
+mod standstill;
+
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+pub use self::error::{KernelError, UmlError};
+use self::events::Events;
+pub use self::folder::remove_when_orphaned;
+use self::job::{Answer, Job, TrialJob};
+pub use self::kernel::Kernel;
+pub use self::machine::{Machine, Settings};
+use super::{Engine, EngineError, EngineKind, Event, Trial};
+use crate::recording::{Recording, format};
+use crate::scenario::plan::Plan;
+
+/// The engine, with a kernel that can serve.
+#[derive(Debug, Clone)]
+pub struct Uml {
+    kernel: Kernel,
+    impairlab: PathBuf,
+}
+
+/// How often a guest is looked after.
+const LOOK: Duration = Duration::from_millis(5);
+/// Of real time, for whatever a trial has to compute; a trial may also take as long as it would in
+/// real time.
+const GRACE: Duration = Duration::from_secs(120);
+
+impl Uml {
+    /// `impairlab` is the program that becomes the guest's init: this one.
+    pub fn new(kernel: Kernel, impairlab: PathBuf) -> Self {
+        Self { kernel, impairlab }
+    }
+
+    fn settings(&self, trial: &Trial) -> Settings {
+        Settings {
+            kernel: self.kernel.clone(),
+            impairlab: self.impairlab.clone(),
+            memory_mib: memory_mib(&trial.plan),
+            seed: trial.protocol_seed(),
+            limit: Some(GRACE + trial.plan.workload.periodic().duration),
+        }
+    }
+
+    fn record(
+        &self,
+        trial: &Trial,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Recording, UmlError> {
+        let job = Job::Trial(Box::new(TrialJob::new(trial)));
+        let mut machine = Machine::boot(&self.settings(trial), &job)?;
+        let mut told = Events::of(&machine)?;
+        loop {
+            let ended = machine.ended()?;
+            if told.pass_on(events)?.is_break() {
+                let path = machine.file(job::STOP);
+                File::create(&path).map_err(|source| UmlError::File {
+                    action: "create",
+                    path,
+                    source,
+                })?;
+            }
+            match ended {
+                Some(Answer::Recorded) => return recording(&machine),
+                Some(Answer::TrialFailed { message }) => return Err(UmlError::Trial { message }),
+                Some(other) => unreachable!("a guest that was given a trial answers {other:?}"),
+                None => sleep(LOOK),
+            }
+        }
+    }
+}
+
+impl Engine for Uml {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Uml
+    }
+
+    fn kernel(&self) -> Option<String> {
+        Some(format!("Linux {} User-Mode Linux", self.kernel.release))
+    }
+
+    /// A guest keeps one processor busy, and no other guest disturbs its clock.
+    fn side_by_side(&self, plan: &Plan) -> usize {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let room = memory::available_mib().map_or(processors as u64, |mib| mib / memory_mib(plan));
+        processors.min(usize::try_from(room).unwrap_or(processors)).max(1)
+    }
+
+    fn run(
+        &self,
+        trial: &Trial,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Recording, EngineError> {
+        self.record(trial, events).map_err(|source| {
+            let sender = trial.sender().name.clone();
+            EngineError::Uml { sender, source: Box::new(source) }
+        })
+    }
+}
+
+fn recording(machine: &Machine) -> Result<Recording, UmlError> {
+    let recording = format::read(&machine.file(job::RECORDING))?;
+    Ok(Recording { engine: EngineKind::Uml, ..recording })
+}
+
+/// Room for the kernel, the program and each message as it is sent, kept and written.
+fn memory_mib(plan: &Plan) -> u64 {
+    const BASE_MIB: u64 = 512;
+    const MESSAGES_PER_MIB: f64 = 2000.0;
+    let periodic = plan.workload.periodic();
+    let messages = periodic.rate * periodic.duration.as_secs_f64();
+    BASE_MIB + (messages / MESSAGES_PER_MIB) as u64
+}

@@ -1,0 +1,47 @@
+//! Runs a trial in the guest, on engine netem. Its events and its recording go to the host as they
+//! come.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
+
+use super::error::{GuestError, step};
+use super::file;
+use crate::engine::netem::Netem;
+use crate::engine::uml::job::{self, Answer};
+use crate::engine::{Engine, Event, Pace, Trial};
+use crate::recording::format::encode;
+
+pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
+    let mut options = OpenOptions::new();
+    // Each event goes to the host at once.
+    let events = options.append(true).custom_flags(libc::O_DSYNC).open(file(job::EVENTS));
+    let mut events = step(|| "open its file for events".to_owned(), events)?;
+    let mut told = Ok(());
+    let engine = Netem::new(Pace::of_this_kernel());
+    let result = engine.run(trial, &mut |event| {
+        if told.is_ok() {
+            told = tell(&mut events, &event);
+        }
+        match fs::exists(file(job::STOP)) {
+            Ok(true) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    step(|| "tell how far it is".to_owned(), told)?;
+    let recording = match result {
+        Ok(recording) => recording,
+        Err(error) => return Ok(Answer::TrialFailed { message: error.to_string() }),
+    };
+    let written = fs::write(file(job::RECORDING), encode(&recording));
+    step(|| "write the recording".to_owned(), written)?;
+    Ok(Answer::Recorded)
+}
+
+/// One line, in one write.
+fn tell(events: &mut File, event: &Event) -> io::Result<()> {
+    let mut line = serde_json::to_vec(event)?;
+    line.push(b'\n');
+    events.write_all(&line)
+}
