@@ -33,7 +33,6 @@ macro_rules! netem_or_skip {
 }
 
 #[test]
-#[ignore = "needs `impairlab exec --engine uml`"]
 fn in_a_guest() {
     if Netem::probe().is_ok() {
         return;

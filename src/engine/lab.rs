@@ -171,6 +171,14 @@ impl Lab {
         self.middle.run(|| self.wires.iter().enumerate().map(open).collect())?
     }
 
+    /// Where an endpoint lives.
+    pub fn host(&self, role: Role) -> &Namespace {
+        match role {
+            Role::Client => &self.vehicle,
+            Role::Server => &self.cloud,
+        }
+    }
+
     /// An endpoint's sockets, one a path.
     pub fn endpoint_sockets(&self, role: Role) -> Result<Vec<PathSocket>, LabError> {
         let open = |(path, wire): (usize, &Wire)| {
@@ -180,11 +188,7 @@ impl Lab {
             let at_port = |ip| SocketAddr::new(ip, PORT);
             PathSocket::open(at_port(local), at_port(remote)).map_err(failed)
         };
-        let namespace = match role {
-            Role::Client => &self.vehicle,
-            Role::Server => &self.cloud,
-        };
-        namespace.run(|| self.wires.iter().enumerate().map(open).collect())?
+        self.host(role).run(|| self.wires.iter().enumerate().map(open).collect())?
     }
 }
 

@@ -34,6 +34,7 @@ mod side_by_side;
 pub mod sim;
 mod syscalls;
 mod tap;
+mod udp_overflows;
 mod udp_socket;
 pub mod uml;
 mod waiter;

@@ -32,8 +32,6 @@ pub struct Received {
     /// CLOCK_REALTIME in nanoseconds when the kernel took the datagram in.
     pub stamp: Option<u64>,
     pub tos: u8,
-    /// Datagrams this socket has dropped so far because its buffer was full.
-    pub overflowed: u32,
 }
 
 impl Receiver {
@@ -114,9 +112,6 @@ impl Received {
         match (level, kind) {
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) if data.len() >= 16 => {
                 self.stamp = Some(word(data, 0) * 1_000_000_000 + word(data, 8));
-            }
-            (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) if data.len() >= 4 => {
-                self.overflowed = half(data, 0) as u32;
             }
             (libc::IPPROTO_IP, libc::IP_TOS) if !data.is_empty() => self.tos = data[0],
             (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) if data.len() >= 4 => {

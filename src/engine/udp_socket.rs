@@ -5,7 +5,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns, RxqOvfl, SndBufForce};
+use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns, SndBufForce};
 use nix::sys::socket::{setsockopt, sockopt};
 
 use super::packet_socket::enlarge;
@@ -29,7 +29,6 @@ impl PathSocket {
         socket.set_nonblocking(true)?;
         let socket = OwnedFd::from(socket);
         setsockopt(&socket, ReceiveTimestampns, &true)?;
-        setsockopt(&socket, RxqOvfl, &1)?;
         let version = Options::of(local);
         version.receive_traffic_class(&socket)?;
         // A datagram too long for the path is refused (EMSGSIZE) rather than cut into fragments, of
