@@ -20,11 +20,11 @@ Exit codes:
   130  stopped by Ctrl-C; what was measured until then is kept and marked";
 
 const EXEC_HELP: &str = "\
-The program is root in the guest; its folder, arguments and environment are those outside, its standard
-input is empty. It may change every file it sees: the changes are lost with the guest, but for those in
---output folders. It has a network of its own, with nothing but loopback.
-Time passes while the program sleeps or waits, and at once: computing takes none, and reading a clock
-256 ns. So a program that waits in a loop without sleeping or reading a clock waits for ever.
+The program is root in the guest; its folder, arguments and environment are those outside, its
+standard input is empty. It may change every file it sees: the changes are lost with the guest, but
+for those in --output folders. It has a network of its own, with nothing but loopback.
+Time passes while the program sleeps or waits, and at once: computing takes none, and reading a
+clock 256 ns. So a program that waits in a loop without sleeping or reading a clock waits for ever.
 
     impairlab exec -- sleep 3600                      # an hour, at once
     impairlab exec -- sh -c 'tc qdisc add dev lo root netem delay 50ms; ping -c 10 127.0.0.1'
@@ -77,7 +77,7 @@ pub enum Command {
     /// Run a scenario on several engines, and say whether they agree
     #[command(after_help = EXIT_CODES)]
     Agree(AgreeArgs),
-    /// Run a program in virtual time: as root of a Linux kernel of its own that sees this machine's files
+    /// Run a program in virtual time, as root of a Linux kernel of its own that sees these files
     #[command(after_help = EXEC_HELP)]
     Exec(ExecArgs),
     /// Say what this machine can do, and how to get what is missing
@@ -114,7 +114,8 @@ pub struct ExecArgs {
     #[arg(long, value_enum, default_value_t = ExecEngine::Uml)]
     pub engine: ExecEngine,
     /// End it after this much real time; `0s` for never
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "10m",
+          value_parser = humantime::parse_duration)]
     pub timeout: Duration,
     /// Of the guest's random numbers: the same seed, the same run
     #[arg(long, value_name = "SEED", default_value_t = 1)]

@@ -8,7 +8,7 @@
 //! report     recordings → table, charts, JSON, CSV            sees recordings only
 //! recording  the facts of one trial, and their summary        pure, but for reading and writing its format
 //! statistics quantiles and their intervals                    pure
-//! engine     runs one trial: sim (virtual time), relay (namespaces, real time)
+//! engine     runs one trial: sim and uml (virtual time), relay and netem (real time)
 //! scenario   a YAML file → a Plan                             pure, but for reading the files
 //! timeline   every change of every path, sorted               pure
 //! workload   what is sent when                                pure

@@ -1,4 +1,5 @@
-//! `exec`: runs a program in a guest, in virtual time, and passes on what it prints as it prints it.
+//! `exec`: runs a program in a guest, in virtual time, and passes on what it prints as it prints
+//! it.
 
 use std::env;
 use std::fs::{File, OpenOptions};

@@ -23,6 +23,7 @@ pub struct Took {
 }
 
 impl Took {
+    #[expect(clippy::disallowed_methods, reason = "a bench is there to read the clock")]
     pub fn to<T>(task: impl FnOnce() -> T) -> (T, Self) {
         let (start, cpu) = (Instant::now(), cpu_time());
         let result = task();

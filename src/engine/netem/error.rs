@@ -19,7 +19,7 @@ pub enum NetemError {
     #[error("path {path}, {direction}: {source}")]
     Unencodable { path: String, direction: Direction, source: EncodeError },
     #[error("path {path}, the change {at}: {source}")]
-    Refused { path: String, at: String, source: QdiscError },
+    Refused { path: String, at: String, source: Box<QdiscError> },
     #[error("path {path}, {direction}, the change {at}: {source}")]
     Unreadable { path: String, direction: Direction, at: String, source: ParseError },
     #[error(

@@ -2,8 +2,9 @@
 //! a frame with one bit flipped is known by what the flip does to the digest, without keeping the
 //! frame. Knows no sockets and no time.
 //!
-//! The two fields that a congestion mark changes (the ECN bits, and the checksum of an IPv4 header)
-//! are kept apart, and left out of the digest.
+//! What a congestion mark changes (the ECN bits, and the checksum of an IPv4 header) is kept apart
+//! and left out of the digest: by its place alone, and whatever the frame holds there, since a
+//! flipped bit may make anything of a frame.
 
 use std::sync::LazyLock;
 
@@ -19,16 +20,16 @@ const POLYNOMIAL: u64 = 0x42F0_E1EB_A9EA_3693;
 pub(super) const LONGEST_FRAME: usize = 2048;
 
 const IP: usize = ETHERNET_HEADER as usize;
-const ECN: u8 = 0b11;
 const CONGESTION_EXPERIENCED: u8 = 0b11;
+/// Places and bits that are kept apart: the ECN bits of IPv4 and of IPv6, and IPv4's checksum.
+const APART: [(usize, u8); 3] = [(IP + 1, 0b0011_0011), (IP + 10, 0xff), (IP + 11, 0xff)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     pub(super) key: Key,
-    ecn: u8,
-    /// Of an IPv4 header; 0 where there is none.
-    checksum: u16,
-    /// Whether it is the right one.
+    apart: [u8; 3],
+    header: IpHeader,
+    /// Whether the checksum of the header is right.
     checks: bool,
 }
 
@@ -48,34 +49,36 @@ pub(super) struct Harm {
 
 impl Fingerprint {
     pub(super) fn of(frame: &[u8]) -> Self {
-        let header = IpHeader::of(frame);
         let mut crc = Crc::default();
+        let mut apart = [0; 3];
         let mut from = 0;
-        for (place, mask) in header.masked() {
-            crc.take(&frame[from..place]);
-            crc.take(&[frame[place] & !mask]);
+        let places = APART.iter().filter(|(place, _)| *place < frame.len());
+        for ((place, mask), kept) in places.zip(&mut apart) {
+            crc.take(&frame[from..*place]);
+            crc.take(&[frame[*place] & !mask]);
+            *kept = frame[*place] & mask;
             from = place + 1;
         }
         crc.take(&frame[from..]);
-        Self {
-            key: Key { digest: crc.0, length: frame.len() as u32 },
-            ecn: header.ecn(frame),
-            checksum: header.checksum(frame),
-            checks: header.checks(frame),
-        }
+        let header = IpHeader::of(frame);
+        let key = Key { digest: crc.0, length: frame.len() as u32 };
+        Self { key, apart, header, checks: header.checks(frame) }
     }
 
     /// What happened to a frame that left with this fingerprint, if it entered with `entered` and
     /// both have the same key.
     pub(super) fn harm_since(&self, entered: &Fingerprint) -> Harm {
-        let became_marked = entered.ecn != 0
-            && entered.ecn != CONGESTION_EXPERIENCED
-            && self.ecn == CONGESTION_EXPERIENCED;
-        match (self.ecn == entered.ecn, self.checksum == entered.checksum) {
-            (true, true) => Harm::default(),
-            _ if became_marked && self.checks => Harm { marked: true, corrupted: false },
-            // The checksum follows a mark, so both of them changed and one bit more.
-            (false, false) => Harm { marked: became_marked, corrupted: true },
+        if self.apart == entered.apart {
+            return Harm::default();
+        }
+        let (ecn_was, ecn_is) = (entered.header.ecn(entered.apart), entered.header.ecn(self.apart));
+        let became_marked =
+            ecn_was != 0 && ecn_was != CONGESTION_EXPERIENCED && ecn_is == CONGESTION_EXPERIENCED;
+        let checksum_changed = self.apart[1..] != entered.apart[1..];
+        match (became_marked, checksum_changed) {
+            // The checksum has to follow a mark.
+            (true, _) if self.checks => Harm { marked: true, corrupted: false },
+            (true, true) => Harm { marked: true, corrupted: true },
             _ => Harm { marked: false, corrupted: true },
         }
     }
@@ -118,7 +121,7 @@ fn shifted(crc: u64) -> u64 {
     (crc << 1) ^ carry
 }
 
-/// Where in a frame a congestion mark would be.
+/// What a frame holds behind its Ethernet header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IpHeader {
     V4 { length: usize },
@@ -142,28 +145,11 @@ impl IpHeader {
         }
     }
 
-    /// Bytes and their bits that are kept apart, in order.
-    fn masked(self) -> impl Iterator<Item = (usize, u8)> {
-        let (all, count) = match self {
-            Self::V4 { .. } => ([(IP + 1, ECN), (IP + 10, 0xff), (IP + 11, 0xff)], 3),
-            Self::V6 => ([(IP + 1, ECN << 4), (0, 0), (0, 0)], 1),
-            Self::None => ([(0, 0); 3], 0),
-        };
-        all.into_iter().take(count)
-    }
-
-    fn ecn(self, frame: &[u8]) -> u8 {
+    fn ecn(self, apart: [u8; 3]) -> u8 {
         match self {
-            Self::V4 { .. } => frame[IP + 1] & ECN,
-            Self::V6 => frame[IP + 1] >> 4 & ECN,
+            Self::V4 { .. } => apart[0] & 0b11,
+            Self::V6 => apart[0] >> 4,
             Self::None => 0,
-        }
-    }
-
-    fn checksum(self, frame: &[u8]) -> u16 {
-        match self {
-            Self::V4 { .. } => u16::from_be_bytes([frame[IP + 10], frame[IP + 11]]),
-            Self::V6 | Self::None => 0,
         }
     }
 

@@ -115,7 +115,9 @@ impl Ledger {
     }
 
     pub(super) fn enter(&mut self, stamp: u64, print: Fingerprint) {
-        self.settle_until(stamp.saturating_sub(self.horizon));
+        if let Some(until) = stamp.checked_sub(self.horizon) {
+            self.settle_until(until);
+        }
         if self.entries.len() >= MOST_ENTRIES {
             self.settle_first();
         }

@@ -1,5 +1,5 @@
-//! One guest: booted, watched and ended. Knows files, processes and time limits, and nothing of what
-//! the guest is for.
+//! One guest: booted, watched and ended. Knows files, processes and time limits, and nothing of
+//! what the guest is for.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -60,8 +60,8 @@ impl fmt::Display for Standstill {
         match (first == last, busy.is_empty()) {
             (true, false) => write!(
                 f,
-                "its clock stands still at {at} s, where this runs: {busy}. Computing takes no time \
-                 in a guest: a program that waits in a loop without sleeping waits for ever, and \
+                "its clock stands still at {at} s, where this runs: {busy}. Computing takes no \
+                 time in a guest: a program that waits in a loop without sleeping waits for ever, and \
                  one that only computes needs more real time"
             ),
             (true, true) => write!(f, "its clock stands still at {at} s, and no program runs"),

@@ -194,7 +194,7 @@ fn a_folder_that_is_missing_damaged_or_foreign_is_refused() {
         refused(&root.path().join("none")),
         refused(root.path()),
         with_recording(&good[..good.len() / 3]),
-        with_recording(&good.replacen("\"format\":1", "\"format\":7", 1)),
+        with_recording(&good.replacen("\"format\":2", "\"format\":7", 1)),
         with_recording(&good.replacen("handover-5s", "another", 1)),
     ];
     fs::remove_dir_all(folder.join("recordings")).unwrap();

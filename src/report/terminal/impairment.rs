@@ -49,7 +49,8 @@ fn headline(impairment: &Impairment) -> String {
     };
     match wrong {
         0 => format!("Impairment, asked → realised: {right} figures agree{few}"),
-        _ => format!("Impairment, asked → realised: {wrong} disagree, {right} agree{few}"),
+        1 => format!("Impairment, asked → realised: one figure disagrees, {right} agree{few}"),
+        _ => format!("Impairment, asked → realised: {wrong} figures disagree, {right} agree{few}"),
     }
 }
 

@@ -84,7 +84,7 @@ fn carry(from: Option<impl Read + Send + 'static>, name: &str) -> Result<Carrier
     let to = options.append(true).custom_flags(libc::O_DSYNC).open(super::file(name));
     let mut to = step(|| format!("open {name}"), to)?;
     let body = move || {
-        // The guest's own kernel grants it; without it only a hanging program's last words are lost.
+        // The guest's own kernel grants it; without it a hanging program's last words are lost.
         let _ = run_first_in_first_out(PRIORITY);
         copy(&mut from, &mut to)
     };
