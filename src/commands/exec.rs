@@ -14,6 +14,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use thiserror::Error;
 
 use super::Ending;
+use super::trials::hangup_ignored;
 use crate::cli::ExecArgs;
 use crate::engine::uml::job::{self, Answer, Job, Program};
 use crate::engine::uml::{Kernel, KernelError, Machine, Settings, UmlError};
@@ -142,8 +143,10 @@ struct Signals(SignalFd);
 impl Signals {
     fn catch() -> io::Result<Self> {
         let mut set = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-            set.add(signal);
+        set.add(Signal::SIGINT);
+        set.add(Signal::SIGTERM);
+        if !hangup_ignored() {
+            set.add(Signal::SIGHUP);
         }
         set.thread_block()?;
         Ok(Self(SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))

@@ -150,7 +150,7 @@ async fn any_signal() {
 }
 
 /// Read before a handler of our own takes the place of what was inherited.
-fn hangup_ignored() -> bool {
+pub(super) fn hangup_ignored() -> bool {
     const HANGUP: u64 = 1;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -11,6 +11,7 @@ use nix::poll::{PollFd, PollFlags};
 
 use super::bounds::Bounds;
 use super::fidelity::{Damage, Lateness, STALL, Stalls};
+use super::pace::Pace;
 use super::real_clock::{Clock, thread_cpu_time};
 use super::receive_batch::ReceiveBatch;
 use super::syscalls::BATCH;
@@ -96,6 +97,8 @@ struct Endpoint {
     batch: ReceiveBatch,
     /// When the workload starts, once that is agreed.
     start: Option<Instant>,
+    /// When the present turn of the loop began.
+    turn: Instant,
     told: Told,
     /// When the protocol wants to be polled again.
     wakeup: Option<Instant>,
@@ -141,6 +144,7 @@ impl Endpoint {
             waiter: Waiter::new(clock, plan.bounds.pace(), Priority::Endpoint, SPIN),
             batch: ReceiveBatch::new(DATAGRAM_BUFFER),
             start: None,
+            turn: Instant::ZERO,
             told: Told::Nothing,
             wakeup: None,
             next_id: 0,
@@ -156,6 +160,7 @@ impl Endpoint {
 
     fn run(mut self) -> Ended {
         while !self.plan.bounds.is_over() {
+            self.turn = self.clock.now();
             self.agree_on_start();
             self.read_datagrams();
             self.send_messages();
@@ -164,6 +169,15 @@ impl Endpoint {
             self.wait();
         }
         self.finish()
+    }
+
+    /// In virtual time a turn takes none, and so its time is read once: each reading would cost more
+    /// than all that is done in between.
+    fn now(&self) -> Instant {
+        match self.plan.bounds.pace() {
+            Pace::Real => self.clock.now(),
+            Pace::Virtual => self.turn,
+        }
     }
 
     fn agree_on_start(&mut self) {
@@ -192,9 +206,13 @@ impl Endpoint {
 
     /// Gives the protocol the datagrams of the last batch, which came from this path.
     fn receive(&mut self, path: usize) {
-        let (offset, now) = (self.clock.realtime_offset(), self.clock.now());
+        // In virtual time a datagram is read when it comes.
+        let real = self.plan.bounds.pace() == Pace::Real;
+        let offset = real.then(|| self.clock.realtime_offset());
+        let now = self.now();
         for (payload, received) in self.batch.iter() {
-            if let Some(stamp) = received.stamp.filter(|_| self.start.is_some()) {
+            let stamp = received.stamp.filter(|_| self.start.is_some());
+            if let Some((stamp, offset)) = stamp.zip(offset) {
                 let late = now.saturating_since(offset.to_trial(stamp)) + offset.doubt();
                 self.reads.record(late);
                 if late > STALL {
@@ -210,7 +228,7 @@ impl Endpoint {
     /// Sends messages that are due; what is due beyond one turn is sent in the next, and late.
     fn send_messages(&mut self) {
         for _ in 0..MESSAGES_AT_ONCE {
-            let due = self.next_message().filter(|due| *due <= self.clock.now());
+            let due = self.next_message().filter(|due| *due <= self.now());
             let Some(due) = due else { return };
             self.send_message(due);
             self.settle();
@@ -221,7 +239,7 @@ impl Endpoint {
     fn send_message(&mut self, due: Instant) {
         let id = self.next_id;
         write_message(id, &mut self.message);
-        let now = self.clock.now();
+        let now = self.now();
         self.sends.record(now.saturating_since(due));
         let report = match self.protocol.send(now, &self.message) {
             Sent::Accepted => Report::Sent { id, at: self.since_start(now) },
@@ -235,7 +253,7 @@ impl Endpoint {
     fn settle(&mut self) {
         self.wakeup = Some(Instant::ZERO);
         for _ in 0..OUTPUTS_AT_ONCE {
-            match self.protocol.poll(self.clock.now()) {
+            match self.protocol.poll(self.now()) {
                 Output::Transmit(datagram) => self.transmit(&datagram),
                 Output::Deliver(message) => self.deliver(&message),
                 Output::Wait(wakeup) => {
@@ -256,7 +274,7 @@ impl Endpoint {
     /// What the application at this end does with a message: answer it, or report that it has
     /// arrived.
     fn deliver(&mut self, message: &[u8]) {
-        let now = self.clock.now();
+        let now = self.now();
         let Some(id) = message_id(message) else { return };
         if let Some(size) = self.plan.response_size() {
             let mut response = vec![0; size];
@@ -272,7 +290,7 @@ impl Endpoint {
         let role = self.plan.role;
         match self.protocol.state() {
             State::Established if self.told < Told::Established => {
-                let (at, delivery) = (self.clock.now(), self.protocol.delivery());
+                let (at, delivery) = (self.now(), self.protocol.delivery());
                 self.plan.tell(Report::Established { role, at, delivery });
                 self.told = Told::Established;
             }
@@ -285,7 +303,7 @@ impl Endpoint {
     }
 
     fn wait(&mut self) {
-        let heartbeat = self.clock.now() + self.plan.bounds.pace().heartbeat();
+        let heartbeat = self.now() + self.plan.bounds.pace().heartbeat();
         let timers = [self.wakeup, self.next_message()];
         let deadline = timers.into_iter().flatten().fold(heartbeat, Instant::min);
         let source = |socket| PollFd::new(AsFd::as_fd(socket), PollFlags::POLLIN);

@@ -48,8 +48,8 @@ fn a_trial_gives_the_same_recording_byte_for_byte() {
     let (first, again, other) = (run("first", "1"), run("again", "1"), run("other", "2"));
     assert_eq!(first.len(), 5);
     for (sender, bytes) in &first {
-        assert!(bytes == &again[sender], "{sender}: two runs with one seed differ");
-        assert!(bytes != &other[sender], "{sender}: another seed changes nothing");
+        assert!(bytes == &again[sender], "{sender:?}: two runs with one seed differ");
+        assert!(bytes != &other[sender], "{sender:?}: another seed changes nothing");
     }
 }
 

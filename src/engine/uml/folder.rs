@@ -96,14 +96,18 @@ fn make(place: &Path) -> io::Result<(PathBuf, File)> {
             Err(error) => return Err(error),
         }
         // In the moment before it is locked another program may take it for abandoned.
-        let locked = File::open(&path)
-            .and_then(|folder| folder.try_lock().map(|()| folder).map_err(io::Error::from));
-        match locked {
-            Ok(lock) => return Ok((path.canonicalize()?, lock)),
+        match lock(&path) {
+            Ok(locked) => return Ok(locked),
             Err(error) => last = error,
         }
     }
     Err(last)
+}
+
+fn lock(path: &Path) -> io::Result<(PathBuf, File)> {
+    let folder = File::open(path)?;
+    folder.try_lock()?;
+    Ok((path.canonicalize()?, folder))
 }
 
 /// What somebody else may not remove, or has just removed, is left to them.
