@@ -327,9 +327,9 @@ impl Changes {
     }
 }
 
-/// For each path up and down, whether a profile of the plan has a bucket: then there has to be one
-/// behind netem from the beginning on, since packets that are in netem already would not meet a new
-/// one, and it could not be taken away again without losing what waits in it.
+/// For each path up and down, whether a profile of the plan has a bucket: then there is one behind
+/// netem all the time. A kernel that has none says so before the workload, and it could not be
+/// taken away again without losing what waits in it.
 pub(super) fn buckets(plan: &Plan) -> Vec<[bool; 2]> {
     let first = plan.paths.iter().map(|path| [&path.up, &path.down]);
     let mut buckets: Vec<[bool; 2]> =
