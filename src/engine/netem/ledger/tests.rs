@@ -99,3 +99,40 @@ fn what_enters_before_the_workload_is_the_handshakes() {
     assert_eq!((count.handshake.packets, count.link.offered.packets), (1, 1));
     assert_eq!(count.link.delivered, 1);
 }
+
+/// 0 and 2 do not leave.
+fn behind_a_bucket(profile: &LinkProfile, refused: u64) -> Count {
+    let mut ledger = empty().with_bucket();
+    ledger.change(profile);
+    (0..4).for_each(|id| ledger.enter(u64::from(id) * MS, print(id)));
+    [1, 3].into_iter().for_each(|id| ledger.leave(90 * MS, print(id)));
+    ledger.finish(Remains { queued: 0, refused })
+}
+
+#[test]
+fn where_nothing_gets_lost_the_bucket_has_dropped_it() {
+    let counts = |refused| {
+        let count = behind_a_bucket(&LinkProfile::default(), refused);
+        let [receipt] = count.receipts.as_slice() else { panic!("one profile") };
+        assert_eq!((receipt.did.lost, receipt.did.overflowed), (0, 2));
+        assert!(receipt.unseen.is_empty() && count.packets.is_empty());
+        (count.link.lost, count.link.overflowed)
+    };
+    // The kernel's count has the last word.
+    assert_eq!([2, 1, 0].map(counts), [(0, 2), (1, 1), (2, 0)]);
+}
+
+#[test]
+fn where_frames_get_lost_the_kernel_tells_how_many_the_bucket_dropped() {
+    let random = crate::link::profile::Correlated {
+        probability: crate::units::Probability::new(0.5).expect("a probability"),
+        ..Default::default()
+    };
+    let profile = LinkProfile { loss: Loss::Random(random), ..LinkProfile::default() };
+    let counts = |refused| {
+        let count = behind_a_bucket(&profile, refused);
+        let unclear = count.receipts[0].unseen.contains(&Effect::Loss);
+        (count.link.lost, count.link.overflowed, unclear)
+    };
+    assert_eq!([0, 1, 2].map(counts), [(2, 0, false), (1, 1, true), (0, 2, true)]);
+}
