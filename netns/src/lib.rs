@@ -57,7 +57,7 @@ pub use netlink::NetlinkError;
 pub use offloads::OffloadError;
 pub use probe::{Availability, Capabilities, has_network_rights, probe};
 pub use program::{Program, ProgramError, Running};
-pub use qdisc::{Encoded, QdiscError, Root, Shaper};
+pub use qdisc::{Encoded, Held, QdiscError, Root, Shaper};
 pub use topology::{Bridge, DEFAULT_MTU, End, Route, Topology};
 pub use user_namespace::{
     UserNamespaceError, become_root_in_user_namespace, user_namespace_allowed,

@@ -90,7 +90,7 @@ impl Namespace {
             root.attributes = described(qdisc);
             RouteNetlinkMessage::NewQueueDiscipline(root)
         });
-        lacking(result, qdisc.kind)
+        result.map_err(|error| lacking(error, qdisc.kind))
     }
 
     /// A connection for changes to the queue disciplines inside that have to be made on time.
@@ -133,7 +133,7 @@ impl Namespace {
             batch.push(format!("set {} behind {} on {link}", child.kind, root.kind), flags, behind);
             batch.send_from_here(self.name()).map_err(QdiscError::Netlink)
         })?;
-        lacking(result, child.kind)
+        result.map_err(|error| lacking(error, child.kind))
     }
 
     /// The handle of the root if it is of this kind.
@@ -179,33 +179,96 @@ pub struct Root<'a> {
     pub name: &'a str,
     /// What it is to be.
     pub qdisc: &'a Encoded,
+    /// What packets pass behind it; `None` leaves alone what is there.
+    pub child: Option<&'a Encoded>,
+}
+
+/// What the kernel holds after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The root queue discipline of the link.
+    pub root: Qdisc,
+    /// The one behind it, if it was set.
+    pub child: Option<Qdisc>,
 }
 
 impl Shaper {
-    /// Sets all of them with one send, in this order, each as [`Namespace::set_root_qdisc`] does,
-    /// and reads back what the kernel then holds: as many as were set, in the same order. After a
-    /// refusal the others may have been set.
-    pub fn set(&mut self, roots: &[Root<'_>]) -> Result<Vec<Qdisc>, QdiscError> {
+    /// Sets all of them with one send, in this order, each root followed by its child, and reads
+    /// back what the kernel then holds: as many as were set, in the same order. What this shaper,
+    /// or another one, set before is changed in place, and has to be of the same kind; any other
+    /// root is replaced. After a refusal the others may have been set.
+    pub fn set(&mut self, roots: &[Root<'_>]) -> Result<Vec<Held>, QdiscError> {
+        let changes: Vec<Change<'_>> = roots.iter().flat_map(changes).collect();
         let mut batch = Batch::default();
-        for root in roots {
-            let purpose = format!("set {} on {}", root.qdisc.kind, root.name);
-            let mut message = TcMessage::with_index(root.link.cast_signed());
-            message.header.parent = TcHandle::ROOT;
-            message.attributes = described(root.qdisc);
-            let message = RouteNetlinkMessage::NewQueueDiscipline(message);
-            batch.push(purpose, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ECHO, message);
+        for change in &changes {
+            let flags = NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ECHO;
+            let message = RouteNetlinkMessage::NewQueueDiscipline(change.message.clone());
+            batch.push(change.purpose.clone(), flags, message);
         }
-        let kind = roots.first().map_or("", |root| root.qdisc.kind);
-        let told = lacking(self.connection.ask(&batch).map_err(QdiscError::Netlink), kind)?;
-        let held: Vec<Qdisc> = told.into_iter().filter_map(new_qdisc).collect();
-        for (index, root) in roots.iter().enumerate() {
-            if held.get(index).is_none_or(|held| held.link != root.link) {
-                let namespace = self.connection.namespace().to_owned();
-                return Err(QdiscError::Untold { link: root.name.to_owned(), namespace });
-            }
-        }
-        Ok(held)
+        let told = self.connection.ask(&batch).map_err(|source| refused(&changes, source))?;
+        let mut told = told.into_iter().filter_map(new_qdisc);
+        let namespace = self.connection.namespace();
+        roots.iter().map(|root| held(root, &mut told, namespace)).collect()
     }
+}
+
+/// One request of a shaper.
+struct Change<'a> {
+    qdisc: &'a Encoded,
+    purpose: String,
+    message: TcMessage,
+}
+
+/// The handle of every root that a shaper sets, so that a child's parent is known before the kernel
+/// has told anything.
+const ROOT_HANDLE: u32 = 1 << 16;
+
+fn changes<'a>(root: &Root<'a>) -> impl Iterator<Item = Change<'a>> {
+    let Root { link, name, qdisc, child } = *root;
+    let message = move |parent, qdisc| {
+        let mut message = TcMessage::with_index(link.cast_signed());
+        message.header.parent = parent;
+        message.attributes = described(qdisc);
+        message
+    };
+    let mut own = message(TcHandle::ROOT, qdisc);
+    own.header.handle = TcHandle::from(ROOT_HANDLE);
+    let purpose = format!("set {} on {name}", qdisc.kind);
+    let behind = child.map(|child| Change {
+        qdisc: child,
+        purpose: format!("set {} behind {} on {name}", child.kind, qdisc.kind),
+        message: message(TcHandle::from(ROOT_HANDLE | FIRST_CLASS), child),
+    });
+    std::iter::once(Change { qdisc, purpose, message: own }).chain(behind)
+}
+
+/// Which kind of queue discipline the kernel does not know, if that is why.
+fn refused(changes: &[Change<'_>], source: NetlinkError) -> QdiscError {
+    let kind = match &source {
+        NetlinkError::Refused { purpose, .. } => {
+            let change = changes.iter().find(|change| change.purpose == *purpose);
+            change.map_or("", |change| change.qdisc.kind)
+        }
+        _ => "",
+    };
+    lacking(QdiscError::Netlink(source), kind)
+}
+
+/// What the kernel told of a root, and of its child if that was set.
+fn held(
+    root: &Root<'_>,
+    told: &mut impl Iterator<Item = Qdisc>,
+    namespace: &str,
+) -> Result<Held, QdiscError> {
+    let mut next = |is_root: bool, kind: &str| {
+        let told = told.next();
+        told.filter(|it| it.link == root.link && it.root == is_root && it.kind == kind).ok_or_else(
+            || QdiscError::Untold { link: root.name.to_owned(), namespace: namespace.to_owned() },
+        )
+    };
+    let own = next(true, root.qdisc.kind)?;
+    let child = root.child.map(|child| next(false, child.kind)).transpose()?;
+    Ok(Held { root: own, child })
 }
 
 fn new_qdisc(message: RouteNetlinkMessage) -> Option<Qdisc> {
@@ -226,12 +289,12 @@ fn described(qdisc: &Encoded) -> Vec<TcAttribute> {
 }
 
 /// A kind of queue discipline that the kernel does not know is said to be missing.
-fn lacking<T>(result: Result<T, QdiscError>, kind: &str) -> Result<T, QdiscError> {
-    match result {
-        Err(QdiscError::Netlink(NetlinkError::Refused { errno: Errno::ENOENT, .. })) => {
-            Err(QdiscError::KernelLacks(format!("sch_{kind}")))
+fn lacking(error: QdiscError, kind: &str) -> QdiscError {
+    match error {
+        QdiscError::Netlink(NetlinkError::Refused { errno: Errno::ENOENT, .. }) => {
+            QdiscError::KernelLacks(format!("sch_{kind}"))
         }
-        result => result,
+        error => error,
     }
 }
 

@@ -23,16 +23,16 @@ pub use self::error::NetemError;
 use self::aside::Aside;
 use self::changes::{Changes, Shaped, Shaping};
 use self::observer::{Books, Observer};
-use self::outcome::{Measured, outcome};
+use self::outcome::{Counters, Measured, outcome};
 use super::bounds::Bounds;
 use super::conductor::Conductor;
 use super::lab::{Joint, Lab};
 use super::pace::Pace;
 use super::side_by_side::side_by_side;
-use super::{Engine, EngineError, EngineKind, Event, Trial, clean_profile};
-use crate::link::profile::{LinkProfile, SlotSpacing};
+use super::{Engine, EngineError, EngineKind, Event, Trial};
+use crate::link::profile::{LinkProfile, SlotSpacing, TokenBucket};
 use crate::protocol::Role;
-use crate::recording::{QdiscCounters, Recording};
+use crate::recording::Recording;
 use crate::scenario::plan::Plan;
 use crate::units::IpVersion;
 
@@ -88,8 +88,9 @@ impl Engine for Netem {
         let counters = run_empty(&lab, trial.plan.paths.len())?;
         let books = threads.observer.end()?;
         let conducted = conducted?;
-        let queued = |path: &[QdiscCounters; 2]| path.map(|way| way.queued as usize);
-        let observed = books.close(&counters.iter().map(queued).collect::<Vec<_>>());
+        let counters = outcome::since(&shaped.at_start, counters);
+        let remains = |path: &[Counters; 2]| path.map(|way| way.remains());
+        let observed = books.close(&counters.iter().map(remains).collect::<Vec<_>>());
         let measured = Measured { pace: self.pace, conducted, shaped, observed, counters };
         Ok(Recording::new(trial, EngineKind::Netem, outcome(measured)))
     }
@@ -107,8 +108,9 @@ impl Threads {
         let shaping = Shaping::begin(trial, lab)?;
         let (tell, told) = channel();
         let (taps, horizon) = (lab.taps()?, horizon(&trial.plan));
+        let buckets = changes::buckets(&trial.plan);
         let observer = Aside::start("observer", bounds, |stop| {
-            let observer = Observer::new(taps, &clean_profile(), horizon, told, bounds, stop);
+            let observer = Observer::new(taps, &buckets, horizon, told, bounds, stop);
             move || observer.run().map_err(NetemError::Tap)
         })?;
         let plan = Changes::new(trial, shaping, Arc::clone(bounds), tell)?;
@@ -119,11 +121,11 @@ impl Threads {
 
 /// Waits until every netem is empty, so that what has not left by then is known to be lost. What
 /// each of them has counted by the end.
-fn run_empty(lab: &Lab, paths: usize) -> Result<Vec<[QdiscCounters; 2]>, EngineError> {
+fn run_empty(lab: &Lab, paths: usize) -> Result<Vec<[Counters; 2]>, EngineError> {
     let rounds = DRAIN.as_millis() / DRAIN_ROUND.as_millis();
     let mut counters = outcome::counters(lab, paths)?;
     for _ in 0..rounds {
-        if counters.iter().flatten().all(|way| way.queued == 0) {
+        if counters.iter().flatten().all(|way| way.remains().queued == 0) {
             break;
         }
         thread::sleep(DRAIN_ROUND);
@@ -138,17 +140,29 @@ fn horizon(plan: &Plan) -> Duration {
     const LONGEST: Duration = Duration::from_secs(60);
     let first = plan.paths.iter().flat_map(|path| [&path.up, &path.down]);
     let later = plan.timeline.changes.iter().map(|change| &change.profile);
-    let longest = first.chain(later).map(longest_stay).max().unwrap_or_default();
-    longest.clamp(SHORTEST, LONGEST)
+    let all = first.chain(later);
+    let longest = all.clone().map(longest_stay).max().unwrap_or_default();
+    let in_bucket = longest_in_bucket(all.filter_map(|profile| profile.bucket));
+    longest.saturating_add(in_bucket).clamp(SHORTEST, LONGEST)
 }
 
-/// Of a packet of 1,500 bytes that comes last into a full queue.
+/// What waits in a bucket stays there when it changes: the longest queue, at the slowest rate.
+fn longest_in_bucket(buckets: impl Iterator<Item = TokenBucket> + Clone) -> Duration {
+    let queue = buckets.clone().map(|bucket| bucket.queue).max().unwrap_or(0);
+    let rate = buckets.map(|bucket| bucket.rate.bytes_per_second()).min();
+    rate.map_or(Duration::ZERO, |rate| seconds(f64::from(queue) / rate as f64))
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// Of a packet of 1,500 bytes that comes last into netem's full queue.
 fn longest_stay(profile: &LinkProfile) -> Duration {
     /// Tables reach four times the jitter.
     const SPREAD: u32 = 4;
     const BITS: f64 = 1514.0 * 8.0;
     let delay = profile.delay.saturating_add(profile.jitter.saturating_mul(SPREAD));
-    let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let at_rate = profile.rate.map_or(Duration::ZERO, |limit| {
         seconds(f64::from(profile.limit) * BITS / (limit.rate.bytes_per_second() as f64 * 8.0))
     });

@@ -59,6 +59,8 @@ struct Pending {
     begins_spell: bool,
     marked: bool,
     corrupted: bool,
+    /// The bucket of a later profile may have held it up.
+    held_up: bool,
     fate: Fate,
 }
 
@@ -106,6 +108,10 @@ impl Witness {
     /// What enters from now on meets this profile.
     pub fn change(&mut self, profile: &LinkProfile) {
         self.fresh = true;
+        if profile.bucket.is_some() {
+            let on_the_way = self.pending.iter_mut().filter(|it| it.fate == Fate::Unknown);
+            on_the_way.for_each(|pending| pending.held_up = true);
+        }
         let known = self.rows.iter().position(|row| row.receipt.asked.as_ref() == Some(profile));
         let place = known.unwrap_or_else(|| {
             if self.rows.len() < MOST_PROFILES {
@@ -140,6 +146,7 @@ impl Witness {
             begins_spell: self.fresh,
             marked: false,
             corrupted: false,
+            held_up: false,
             fate: Fate::Unknown,
         });
         self.fresh = false;
@@ -283,8 +290,8 @@ impl Past {
         sums.late += late as f64;
         sums.late_squares += (late as f64).powi(2);
         let due = at.saturating_sub(late);
-        did.overtaking.count += u64::from(due < self.latest);
-        if let Some(law) = &row.law {
+        did.overtaking.count += u64::from(due < self.latest && !packet.held_up);
+        if let Some(law) = row.law.as_ref().filter(|_| !packet.held_up) {
             let waits = self.latest as f64 - packet.entered as f64;
             let occupies = law.occupancy(packet.length);
             let expected = law.expect(waits, occupies as f64);

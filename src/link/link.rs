@@ -39,6 +39,8 @@ pub struct Link<T> {
     ahead: Vec<Entry<T>>,
     /// Has left, and waits for `pop`.
     left: VecDeque<(i64, Entry<T>)>,
+    /// Found no room in the bucket, and waits for `pop_refused`.
+    refused: VecDeque<Packet<T>>,
     /// When the last packet left, in ns.
     last_left: i64,
     /// When the next packet may leave the delay line, in ns.
@@ -65,6 +67,7 @@ impl<T: Clone> Link<T> {
             bucket: profile.bucket.map(|settings| Bucket::new(0, settings)),
             ahead: Vec::new(),
             left: VecDeque::new(),
+            refused: VecDeque::new(),
             last_left: i64::MIN,
             wakeup: NEVER,
             arrivals: 0,
@@ -126,6 +129,12 @@ impl<T: Clone> Link<T> {
         }
         self.newest_delivered = self.newest_delivered.max(entry.arrival);
         Some(Departed { due: instant(left_at), packet: entry.packet })
+    }
+
+    /// The next packet that the bucket's queue had no room for, which was known only when it came
+    /// there. To be called after `pop`, until there is none.
+    pub fn pop_refused(&mut self) -> Option<Packet<T>> {
+        self.refused.pop_front()
     }
 
     /// When to call `pop` next: the exact instant, which is not after `now` if a packet has left
@@ -280,6 +289,7 @@ impl<T: Clone> Link<T> {
             let Some(bucket) = &mut self.bucket else { return Some(entry) };
             if let Err(entry) = bucket.take_in(entry) {
                 self.counters.overflowed += entry.packet.length;
+                self.refused.push_back(entry.packet);
             }
         }
         self.bucket.as_mut()?.let_go(now)

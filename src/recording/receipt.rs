@@ -62,6 +62,8 @@ pub enum Effect {
     Copies,
     Corruption,
     Marks,
+    /// Which packets the loss model dropped and not a token bucket.
+    Loss,
 }
 
 /// A packet belongs to the profile that held when it entered.

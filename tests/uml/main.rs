@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod bad_input;
+mod buckets;
 mod left_behind;
 mod programs;
 mod repeatable;

@@ -8,16 +8,17 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use netns::netem::{History, Options};
-use netns::{Encoded, Qdisc, Root, Shaper};
+use netns::{Encoded, Held, Root, Shaper, tbf};
 
 use super::error::NetemError;
-use super::options::options;
+use super::options::{OPEN_BUCKET, bucket, options};
 use crate::engine::bounds::Bounds;
 use crate::engine::fidelity::{Lateness, Stalls};
 use crate::engine::lab::Lab;
 use crate::engine::waiter::{Priority, Waiter};
 use crate::engine::{Pace, Trial, clean_profile};
 use crate::link::profile::LinkProfile;
+use crate::scenario::plan::Plan;
 use crate::units::{Direction, Instant, PathId};
 
 /// How long before its instant a change is begun: about what the kernel takes for it.
@@ -54,6 +55,8 @@ struct Discipline {
     link: u32,
     link_name: String,
     history: History,
+    /// A profile of the plan has a bucket, so that there is one behind netem all the time.
+    has_bucket: bool,
 }
 
 /// What is to be changed at one instant.
@@ -75,6 +78,7 @@ struct Prepared {
     discipline: usize,
     asked: Options,
     encoded: Encoded,
+    bucket: Option<(tbf::Options, Encoded)>,
 }
 
 /// How the changes went.
@@ -84,18 +88,18 @@ pub(super) struct Shaped {
     pub(super) realtime: bool,
     pub(super) seedless: bool,
     /// What each netem had counted when the workload started; empty if it never did.
-    pub(super) at_start: Vec<Qdisc>,
+    pub(super) at_start: Vec<Held>,
 }
 
 impl Shaping {
     /// Sets the clean profile everywhere.
     pub(super) fn begin(trial: &Trial, lab: &Lab) -> Result<Self, NetemError> {
-        let paths = trial.plan.paths.iter().zip(0..).map(|(path, id)| (path, PathId(id)));
-        let disciplines = paths.flat_map(|(path, id)| {
+        let buckets = buckets(&trial.plan);
+        let paths = trial.plan.paths.iter().zip(buckets).zip(0..);
+        let disciplines = paths.flat_map(|((path, buckets), id)| {
             [Direction::Up, Direction::Down].map(|direction| {
-                let (link, link_name) = lab.exit(id, direction);
-                let (path_name, history) = (path.name.clone(), History::default());
-                Discipline { path: id, direction, path_name, link, link_name, history }
+                let has_bucket = buckets[usize::from(direction == Direction::Down)];
+                Discipline::new(&path.name, PathId(id), direction, lab, has_bucket)
             })
         });
         let disciplines: Vec<Discipline> = disciplines.collect();
@@ -113,18 +117,9 @@ impl Shaping {
 
     /// Sets everything that netem has on the first path, and then nothing of it.
     pub(super) fn probe(lab: &Lab) -> Result<(), NetemError> {
-        let mut shaping = Self { shaper: lab.shaper()?, disciplines: Vec::new(), seedless: false };
-        let (path, direction) = (PathId(0), Direction::Up);
-        let (link, link_name) = lab.exit(path, direction);
-        let (path_name, history) = ("probe".to_owned(), History::default());
-        shaping.disciplines.push(Discipline {
-            path,
-            direction,
-            path_name,
-            link,
-            link_name,
-            history,
-        });
+        let discipline = Discipline::new("probe", PathId(0), Direction::Up, lab, false);
+        let disciplines = vec![discipline];
+        let mut shaping = Self { shaper: lab.shaper()?, disciplines, seedless: false };
         for profile in super::probe::profiles() {
             let settings = vec![Setting { discipline: 0, profile, seed: Some(42) }];
             let step = Step { at: None, settings };
@@ -142,19 +137,22 @@ impl Shaping {
             let encoded = asked
                 .encode_after(&mut discipline.history)
                 .map_err(|source| discipline.unencodable(source))?;
-            Ok(Prepared { discipline: setting.discipline, asked, encoded })
+            let bucket = bucket(&setting.profile).unwrap_or(OPEN_BUCKET);
+            let bucket = discipline.has_bucket.then(|| (bucket, bucket.encode()));
+            Ok(Prepared { discipline: setting.discipline, asked, encoded, bucket })
         };
         step.settings.iter().map(prepare).collect()
     }
 
     /// Makes the changes of a step with one send, and holds what the kernel then has against what
     /// was asked for.
-    fn set(&mut self, step: &Step, prepared: &[Prepared]) -> Result<Vec<Qdisc>, NetemError> {
+    fn set(&mut self, step: &Step, prepared: &[Prepared]) -> Result<Vec<Held>, NetemError> {
         let disciplines = prepared.iter().map(|prepared| &self.disciplines[prepared.discipline]);
         let roots = disciplines.zip(prepared).map(|(discipline, prepared)| Root {
             link: discipline.link,
             name: &discipline.link_name,
             qdisc: &prepared.encoded,
+            child: prepared.bucket.as_ref().map(|(_, encoded)| encoded),
         });
         let roots: Vec<Root<'_>> = roots.collect();
         let held = self.shaper.set(&roots).map_err(|source| self.refused(step, source))?;
@@ -164,15 +162,13 @@ impl Shaping {
         Ok(held)
     }
 
-    fn compare(
-        &mut self,
-        step: &Step,
-        prepared: &Prepared,
-        held: &Qdisc,
-    ) -> Result<(), NetemError> {
+    fn compare(&mut self, step: &Step, prepared: &Prepared, held: &Held) -> Result<(), NetemError> {
         let discipline = &self.disciplines[prepared.discipline];
+        if let Some(((asked, _), child)) = prepared.bucket.as_ref().zip(held.child.as_ref()) {
+            discipline.compare_bucket(step.at, asked, &child.options)?;
+        }
         let asked = &prepared.asked;
-        let held = Options::parse(&held.options)
+        let held = Options::parse(&held.root.options)
             .map_err(|source| discipline.unreadable(step.at, source))?;
         let mut differences = asked.differences(&held);
         if asked.seed.is_some() && held.seed.is_none() {
@@ -196,6 +192,24 @@ impl Shaping {
 }
 
 impl Discipline {
+    fn new(name: &str, path: PathId, direction: Direction, lab: &Lab, has_bucket: bool) -> Self {
+        let (link, link_name) = lab.exit(path, direction);
+        let (path_name, history) = (name.to_owned(), History::default());
+        Self { path, direction, path_name, link, link_name, history, has_bucket }
+    }
+
+    fn compare_bucket(
+        &self,
+        at: Option<Duration>,
+        asked: &tbf::Options,
+        held: &[u8],
+    ) -> Result<(), NetemError> {
+        let Some(option) = asked.differences(held).into_iter().next() else { return Ok(()) };
+        let (path, direction) = (self.path_name.clone(), self.direction);
+        let at = super::error::when(at);
+        Err(NetemError::BucketNotHeld { path, direction, at, option, asked: *asked })
+    }
+
     fn impossible(&self, source: super::options::OptionsError) -> NetemError {
         NetemError::Impossible { path: self.path_name.clone(), direction: self.direction, source }
     }
@@ -311,6 +325,20 @@ impl Changes {
             let _ = self.told.send(Changed { path, direction, stamp, profile });
         }
     }
+}
+
+/// For each path up and down, whether a profile of the plan has a bucket: then there is one behind
+/// netem all the time. A kernel that has none says so before the workload, and it could not be
+/// taken away again without losing what waits in it.
+pub(super) fn buckets(plan: &Plan) -> Vec<[bool; 2]> {
+    let first = plan.paths.iter().map(|path| [&path.up, &path.down]);
+    let mut buckets: Vec<[bool; 2]> =
+        first.map(|both| both.map(|profile| profile.bucket.is_some())).collect();
+    for change in &plan.timeline.changes {
+        let way = usize::from(change.direction == Direction::Down);
+        buckets[change.path.index()][way] |= change.profile.bucket.is_some();
+    }
+    buckets
 }
 
 /// The profiles of the scenario at the start of the workload, then the changes of the timeline,

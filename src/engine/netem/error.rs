@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use netns::QdiscError;
 use netns::netem::{EncodeError, Options, ParseError};
+use netns::tbf;
 use thiserror::Error;
 
 use super::options::OptionsError;
@@ -34,6 +35,17 @@ pub enum NetemError {
         option: &'static str,
         asked: String,
         held: String,
+    },
+    #[error(
+        "path {path}, {direction}, the change {at}: the kernel's tbf did not take over {option} of \
+         {asked:?} (a newer kernel, or the engine relay or sim, can do it)"
+    )]
+    BucketNotHeld {
+        path: String,
+        direction: Direction,
+        at: String,
+        option: &'static str,
+        asked: tbf::Options,
     },
     #[error("cannot observe the paths: {0}")]
     Tap(std::io::Error),

@@ -4,6 +4,9 @@
 //! Frames of the same content are taken to leave in the order in which they entered, and one that
 //! leaves once more to be a copy. A frame that has not left within the horizon never will: it was
 //! lost, or found the queue full if as many frames as the queue holds were in it when it came.
+//!
+//! What a token bucket behind netem drops cannot be told frame by frame from what netem loses,
+//! unless netem loses nothing; how many the bucket dropped, the kernel tells.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -12,8 +15,8 @@ use super::fingerprint::{Fingerprint, Harm, Key};
 use crate::engine::ETHERNET_HEADER;
 use crate::engine::fidelity::Lateness;
 use crate::engine::witness::{Ticket, Witness};
-use crate::link::profile::LinkProfile;
-use crate::recording::receipt::Receipt;
+use crate::link::profile::{LinkProfile, Loss};
+use crate::recording::receipt::{Effect, Receipt};
 use crate::recording::{LinkCount, WireCount};
 use crate::units::Instant;
 
@@ -31,6 +34,10 @@ pub(super) struct Ledger {
     /// Once the workload has begun.
     witness: Option<Witness>,
     slack: Duration,
+    /// netem has a token bucket behind it.
+    bucket: bool,
+    /// Frames that were found missing and that only the bucket can have dropped.
+    refused: u64,
     /// The stamp at which the witness's time begins.
     epoch: u64,
     /// Nanoseconds.
@@ -69,8 +76,19 @@ struct Entry {
 #[derive(Clone, Copy)]
 struct Terms {
     limit: u32,
+    /// Some may get lost.
+    loses: bool,
     /// Where every frame has the same.
     delay: Option<Duration>,
+}
+
+/// What is left to be told when all frames have been seen, by the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Remains {
+    /// Frames that netem, or the bucket behind it, still holds.
+    pub(super) queued: usize,
+    /// Frames that the bucket had no room for.
+    pub(super) refused: u64,
 }
 
 impl Terms {
@@ -79,7 +97,8 @@ impl Terms {
             && profile.rate.is_none()
             && profile.slot.is_none()
             && profile.reorder.is_none();
-        Self { limit: profile.limit, delay: same.then_some(profile.delay) }
+        let loses = profile.loss != Loss::None;
+        Self { limit: profile.limit, loses, delay: same.then_some(profile.delay) }
     }
 }
 
@@ -93,12 +112,19 @@ impl Ledger {
             current: Terms::of(clean),
             witness: None,
             slack,
+            bucket: false,
+            refused: 0,
             epoch: 0,
             horizon: u64::try_from(horizon.as_nanos()).unwrap_or(u64::MAX),
             more_held: 0,
             held: 0,
             count: Count::default(),
         }
+    }
+
+    /// netem has a token bucket behind it, all the time.
+    pub(super) fn with_bucket(self) -> Self {
+        Self { bucket: true, ..self }
     }
 
     /// What enters from now on meets this profile, and belongs to the workload.
@@ -169,21 +195,35 @@ impl Ledger {
         link.duplicated += u64::from(again);
         link.corrupted += u64::from(harm.corrupted);
         link.marked += u64::from(harm.marked);
-        if let Some(delay) = entry.terms.delay {
+        // The bucket of this profile or the next may have held it up.
+        if let Some(delay) = entry.terms.delay.filter(|_| !self.bucket) {
             let took = Duration::from_nanos(stamp.saturating_sub(entry.stamp));
             self.count.packets.record(took.saturating_sub(delay));
         }
     }
 
     /// Settles all, but for as many of the latest as are still in the queue.
-    pub(super) fn finish(mut self, still_queued: usize) -> Count {
+    pub(super) fn finish(mut self, remains: Remains) -> Count {
         let waiting: Vec<usize> =
             (0..self.entries.len()).rev().filter(|index| !self.entries[*index].left).collect();
-        let queued = waiting.into_iter().take(still_queued);
+        let queued = waiting.into_iter().take(remains.queued);
         queued.for_each(|index| self.entries[index].left = true);
         self.settle_until(u64::MAX);
+        self.tell_apart(remains.refused);
         let receipts = self.witness.map_or_else(Vec::new, Witness::finish);
         Count { receipts, ..self.count }
+    }
+
+    /// Frames that the bucket dropped were not lost, and the other way round.
+    fn tell_apart(&mut self, refused: u64) {
+        let LinkCount { lost, overflowed, .. } = &mut self.count.link;
+        let unclear = refused.saturating_sub(self.refused).min(*lost);
+        let unexplained = self.refused.saturating_sub(refused);
+        *lost = *lost - unclear + unexplained;
+        *overflowed = *overflowed + unclear - unexplained;
+        if let Some(witness) = self.witness.as_mut().filter(|_| unclear > 0) {
+            witness.blind_to(Effect::Loss);
+        }
     }
 
     /// The frame that leaves with this key, and whether it lost a bit on the way.
@@ -231,7 +271,10 @@ impl Ledger {
             return;
         }
         let link = &mut self.count.link;
-        if self.held >= i64::from(entry.terms.limit) {
+        let refused = self.bucket && !entry.terms.loses;
+        let full = self.held >= i64::from(entry.terms.limit);
+        if full || refused {
+            self.refused += u64::from(!full);
             link.overflowed += 1;
             witness.overflowed(ticket);
         } else {

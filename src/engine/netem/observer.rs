@@ -14,14 +14,14 @@ use nix::poll::{PollFd, PollFlags, poll};
 
 use super::changes::Changed;
 use super::fingerprint::{Fingerprint, LONGEST_FRAME};
-use super::ledger::{Count, Ledger};
-use crate::engine::Pace;
+use super::ledger::{Count, Ledger, Remains};
 use crate::engine::bounds::Bounds;
 use crate::engine::lab::Taps;
 use crate::engine::real_clock::Clock;
 use crate::engine::receive_batch::ReceiveBatch;
 use crate::engine::syscalls::BATCH;
 use crate::engine::tap::Tap;
+use crate::engine::{Pace, clean_profile};
 use crate::link::profile::LinkProfile;
 use crate::units::Direction;
 
@@ -91,9 +91,10 @@ impl What {
 }
 
 impl Observer {
+    /// `buckets`: for each path up and down, whether netem has one behind it.
     pub(super) fn new(
         taps: Vec<[Taps; 2]>,
-        clean: &LinkProfile,
+        buckets: &[[bool; 2]],
         horizon: Duration,
         changes: Receiver<Changed>,
         bounds: &Bounds,
@@ -104,9 +105,12 @@ impl Observer {
             Pace::Real => SLACK,
             Pace::Virtual => VIRTUAL_SLACK,
         };
-        let way = |taps| Way { taps, ledger: Ledger::new(clean, horizon, slack) };
+        let way = |(taps, bucket): (Taps, &bool)| {
+            let ledger = Ledger::new(&clean_profile(), horizon, slack);
+            Way { taps, ledger: if *bucket { ledger.with_bucket() } else { ledger } }
+        };
         Self {
-            ways: taps.into_iter().flatten().map(way).collect(),
+            ways: taps.into_iter().flatten().zip(buckets.as_flattened()).map(way).collect(),
             changes,
             clock,
             pace,
@@ -183,15 +187,15 @@ impl Observer {
 }
 
 impl Books {
-    /// Closes them; `still_queued` is how many frames netem still holds, for each path up and down.
-    pub(super) fn close(self, still_queued: &[[usize; 2]]) -> Observed {
+    /// Closes them; `remains`: for each path up and down.
+    pub(super) fn close(self, remains: &[[Remains; 2]]) -> Observed {
         let mut unseen = 0;
         let mut counts = Vec::new();
         let mut ways = self.0.into_iter();
-        for [up_queued, down_queued] in still_queued {
+        for remains in remains {
             let Some((up, down)) = ways.next().zip(ways.next()) else { break };
             unseen += up.unseen() + down.unseen();
-            counts.push([up.ledger.finish(*up_queued), down.ledger.finish(*down_queued)]);
+            counts.push([up.ledger.finish(remains[0]), down.ledger.finish(remains[1])]);
         }
         Observed { counts, unseen }
     }

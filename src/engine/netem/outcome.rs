@@ -1,10 +1,10 @@
 //! What a trial on netem comes to, put together from its endpoints, its observer and the kernel.
 
-use netns::Qdisc;
+use netns::{Held, Qdisc};
 
 use super::changes::Shaped;
 use super::error::NetemError;
-use super::ledger::Count;
+use super::ledger::{Count, Remains};
 use super::observer::Observed;
 use crate::engine::conductor::Conducted;
 use crate::engine::fidelity::{Damage, Lateness, Stalls, Timekeeping};
@@ -19,15 +19,14 @@ pub(super) struct Measured {
     pub(super) conducted: Conducted,
     pub(super) shaped: Shaped,
     pub(super) observed: Observed,
-    /// For each path up and down, since the lab was built.
-    pub(super) counters: Vec<[QdiscCounters; 2]>,
+    /// For each path up and down.
+    pub(super) counters: Vec<[Counters; 2]>,
 }
 
 pub(super) fn outcome(measured: Measured) -> Outcome {
     let Measured { pace, conducted, shaped, observed, counters } = measured;
-    let counters = since(&shaped.at_start, counters);
-    let wire = |(id, (counts, kernel)): (u8, (&[Count; 2], _))| {
-        let [up, down] = counts;
+    let wire = |(id, (counts, kernel)): (u8, (&[Count; 2], [Counters; 2]))| {
+        let ([up, down], kernel) = (counts, kernel.map(|way| way.netem));
         PathWire { path: PathId(id), up: up.link, down: down.link, kernel: Some(kernel) }
     };
     let receipts = |(id, [up, down]): (u8, &[Count; 2])| PathReceipts {
@@ -67,15 +66,35 @@ pub(super) fn outcome(measured: Measured) -> Outcome {
     }
 }
 
-/// For each path up and down, what netem has counted since the lab was built.
-pub(super) fn counters(lab: &Lab, paths: usize) -> Result<Vec<[QdiscCounters; 2]>, NetemError> {
+/// What the kernel has counted in one direction of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Counters {
+    /// What the bucket behind it dropped is among its drops, and what waits in it among its queue.
+    pub(super) netem: QdiscCounters,
+    /// Packets that the bucket behind it had no room for.
+    refused: u64,
+}
+
+impl Counters {
+    pub(super) fn remains(&self) -> Remains {
+        Remains { queued: self.netem.queued as usize, refused: self.refused }
+    }
+}
+
+/// For each path up and down, since the lab was built.
+pub(super) fn counters(lab: &Lab, paths: usize) -> Result<Vec<[Counters; 2]>, NetemError> {
     let held = lab.qdiscs()?;
     let of = |path: usize, direction| {
         let (link, _) = lab.exit(PathId(path as u8), direction);
-        let root = held.iter().find(|qdisc| qdisc.link == link && qdisc.root);
-        root.map(counted).unwrap_or_default()
+        let on_link = |root| held.iter().find(|it| it.link == link && it.root == root);
+        on_link(true).map(|root| together(root, on_link(false))).unwrap_or_default()
     };
     Ok((0..paths).map(|path| [of(path, Direction::Up), of(path, Direction::Down)]).collect())
+}
+
+fn together(root: &Qdisc, child: Option<&Qdisc>) -> Counters {
+    let refused = child.map_or(0, |child| child.counters.drops.into());
+    Counters { netem: counted(root), refused }
 }
 
 fn counted(qdisc: &Qdisc) -> QdiscCounters {
@@ -92,9 +111,13 @@ fn counted(qdisc: &Qdisc) -> QdiscCounters {
 }
 
 /// What was counted up to the start of the workload is taken off.
-fn since(at_start: &[Qdisc], counters: Vec<[QdiscCounters; 2]>) -> Vec<[QdiscCounters; 2]> {
-    let mut before = at_start.iter().map(counted);
-    let after_start = |way: QdiscCounters| way.since(before.next().unwrap_or_default());
+pub(super) fn since(at_start: &[Held], counters: Vec<[Counters; 2]>) -> Vec<[Counters; 2]> {
+    let mut before = at_start.iter().map(|held| together(&held.root, held.child.as_ref()));
+    let after_start = |way: Counters| {
+        let before = before.next().unwrap_or_default();
+        let refused = way.refused.saturating_sub(before.refused);
+        Counters { netem: way.netem.since(before.netem), refused }
+    };
     let flat: Vec<_> = counters.into_iter().flatten().map(after_start).collect();
     flat.as_chunks::<2>().0.to_vec()
 }

@@ -217,7 +217,11 @@ impl OneWay {
     }
 
     pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
-        let departed = self.clean.link.pop(now).or_else(|| self.live.link.pop(now))?;
+        let departed = self.clean.link.pop(now).or_else(|| self.live.link.pop(now));
+        while let Some(refused) = self.live.link.pop_refused() {
+            refused.payload.ticket.into_iter().for_each(|ticket| self.witness.overflowed(ticket));
+        }
+        let departed = departed?;
         let Packet { marked, corrupted, payload: Cargo { mut frame, ticket }, .. } =
             departed.packet;
         frame.iter_mut().for_each(|frame| alter(frame, marked, corrupted));

@@ -111,7 +111,11 @@ impl Live {
     }
 
     fn pop(&mut self, now: Instant) -> Option<Packet<Datagram>> {
-        let Departed { due, packet } = self.link.pop(now)?;
+        let departed = self.link.pop(now);
+        while let Some(refused) = self.link.pop_refused() {
+            self.witness.overflowed(refused.payload.0);
+        }
+        let Departed { due, packet } = departed?;
         let (ticket, datagram) = packet.payload;
         if packet.marked {
             self.witness.marked(ticket);

@@ -302,6 +302,8 @@ fn a_bucket_lets_a_burst_pass_and_drops_what_exceeds_its_queue() {
     assert_eq!(numbers(&departed), [0, 1]);
     assert_eq!(dues(&departed), [at(11 * MS), at(11 * MS)]);
     assert_eq!(link.counters().overflowed.packets, 4);
+    let refused = std::iter::from_fn(|| link.pop_refused()).map(|packet| packet.payload);
+    assert_eq!(refused.collect::<Vec<_>>(), [2, 3, 4, 5]);
     for number in 6..10 {
         link.push(at(20 * MS + MS * (number - 6) / 2), Packet::new(1_000, number));
     }

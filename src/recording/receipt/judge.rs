@@ -73,6 +73,9 @@ pub enum Why {
     Pooled,
     Correlated,
     Slots,
+    Bucket,
+    /// What the loss model dropped cannot be told from what the bucket did.
+    BucketOverflow,
     Copies,
     Reordered,
     ShortDelay,
@@ -142,6 +145,7 @@ impl From<NoLaw> for Why {
         match no_law {
             NoLaw::Correlated => Why::Correlated,
             NoLaw::Slots => Why::Slots,
+            NoLaw::Bucket => Why::Bucket,
             NoLaw::Copies => Why::Copies,
             NoLaw::Reordered => Why::Reordered,
             NoLaw::ShortDelay => Why::ShortDelay,
@@ -197,6 +201,8 @@ impl fmt::Display for Why {
             Why::Pooled => "many profiles pooled",
             Why::Correlated => "correlated draws have no closed form",
             Why::Slots => "slots hold packets up by no closed form",
+            Why::Bucket => "a token bucket holds packets up by its own history",
+            Why::BucketOverflow => "what the token bucket dropped cannot be told from it",
             Why::Copies => "duplicates take part in it",
             Why::Reordered => "reordering where packets keep their order",
             Why::ShortDelay => "too short a delay to tell what skipped it",

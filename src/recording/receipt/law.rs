@@ -41,6 +41,7 @@ pub struct Expected {
 pub enum NoLaw {
     Correlated,
     Slots,
+    Bucket,
     Copies,
     Reordered,
     /// What goes ahead of a delay this small cannot be told from what does not.
@@ -52,6 +53,9 @@ impl DelayLaw {
         let in_order = profile.rate.is_some() || profile.order == Order::Keep;
         if profile.slot.is_some() {
             return Err(NoLaw::Slots);
+        }
+        if profile.bucket.is_some() {
+            return Err(NoLaw::Bucket);
         }
         if !profile.delay_correlation.is_never() && !profile.jitter.is_zero() {
             return Err(NoLaw::Correlated);

@@ -13,6 +13,7 @@ fn without_its_link() -> Option<Shaping> {
         link: 9999,
         link_name: "c0".to_owned(),
         history: History::default(),
+        has_bucket: false,
     };
     let shaper = lab.shaper().expect("a connection");
     Some(Shaping { shaper, disciplines: vec![discipline], seedless: false })
@@ -44,6 +45,7 @@ fn what_the_kernel_does_not_hold_is_named_with_what_was_asked() {
         link: 1,
         link_name: "v0".to_owned(),
         history: History::default(),
+        has_bucket: false,
     };
     let asked = Options { delay: Duration::from_millis(40), ..Options::default() };
     let held = Options { delay: Duration::from_millis(39), ..Options::default() };

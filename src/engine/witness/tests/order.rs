@@ -147,3 +147,23 @@ fn a_second_copy_counts_as_one_whenever_it_comes() {
     let did = witness.finish().remove(0).did;
     assert_eq!((did.left, did.copies), (1, 1));
 }
+
+/// A packet that is on its way when a bucket comes may wait in it: its delay is told, and not held
+/// against the profile that it entered under.
+#[test]
+fn what_the_next_profiles_bucket_holds_up_is_not_held_against_this_one() {
+    let rate = crate::units::Rate::from_bits_per_second(8_000_000).expect("not zero");
+    let bucket = crate::link::profile::TokenBucket { rate, burst: 3_000, queue: 3_000 };
+    let late_by = |ms: u64, next: &LinkProfile| {
+        let mut witness = Witness::new(&LinkProfile::default());
+        let ticket = witness.entered(entry(0), LENGTH);
+        witness.change(next);
+        witness.left(ticket, entry(0) + Duration::from_millis(ms));
+        let receipt = witness.finish().remove(0);
+        assert_eq!((receipt.did.delay.count, receipt.did.delay.sum), (1, ms as f64 * 1e6));
+        disagrees(&judge(&receipt))
+    };
+    let with_bucket = LinkProfile { bucket: Some(bucket), ..LinkProfile::default() };
+    assert_eq!(late_by(9, &with_bucket), []);
+    assert_eq!(late_by(9, &delayed(1)), [What::Delay]);
+}

@@ -152,8 +152,11 @@ fn unjudged_order(receipt: &Receipt, why: Why) -> Judged {
 /// Between the exits of packets that waited for one another there is their own time on the link,
 /// and nothing else.
 fn rate(receipt: &Receipt, no_law: Option<Why>) -> Option<Judged> {
-    let limit = receipt.asked.as_ref()?.rate?;
-    let backlog = &receipt.did.backlog;
+    let profile = receipt.asked.as_ref()?;
+    if profile.bucket.is_some() {
+        return Some(Judged::unjudged(What::Rate, Why::Bucket));
+    }
+    let (limit, backlog) = (profile.rate?, &receipt.did.backlog);
     if let Some(why) = no_law {
         return Some(Judged::unjudged(What::Rate, why));
     }

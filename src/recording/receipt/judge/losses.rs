@@ -1,8 +1,8 @@
 //! Loss and the length of its bursts.
 
 use super::{Judged, RARITY, What, Why, around, asked, share, verdict};
-use crate::recording::receipt::Receipt;
 use crate::recording::receipt::chain::{Count, LossChain, Packets};
+use crate::recording::receipt::{Effect, Receipt};
 use crate::statistics::{Interval, proportion};
 
 pub(super) fn judge(receipt: &Receipt) -> [Judged; 2] {
@@ -10,7 +10,11 @@ pub(super) fn judge(receipt: &Receipt) -> [Judged; 2] {
     let struck = did.lost + did.marked;
     let loss = Judged { did: share(struck, did.settled), packets: did.settled, ..none(What::Loss) };
     let burst = Judged { did: share(struck, did.bursts), packets: struck, ..none(What::Burst) };
-    let chain = asked(receipt).and_then(|profile| LossChain::of(profile).map_err(Why::from));
+    let unclear = did.lost > 0 && receipt.unseen.contains(&Effect::Loss);
+    let chain = asked(receipt).and_then(|profile| match unclear {
+        true => Err(Why::BucketOverflow),
+        false => LossChain::of(profile).map_err(Why::from),
+    });
     match chain {
         Err(why) => [loss, burst].map(|figure| figure.because(why)),
         Ok(chain) => {
