@@ -1,9 +1,12 @@
-//! Packets per second through the link model alone: one push and one pop each, in virtual time.
+//! Packets per second through the link model alone: one push and one pop each, in virtual time;
+//! and past a witness alone: one entry and one exit each.
 
+use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use impairlab::engine::witness::Witness;
 use impairlab::link::profile::{
     Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Slot, SlotSpacing,
 };
@@ -27,6 +30,22 @@ fn through(profile: &LinkProfile, gap: Duration) -> Instant {
         latest = departed.due;
     }
     latest
+}
+
+/// Each packet leaves when as many are on the link as fit into 40 ms.
+fn past(profile: &LinkProfile, gap: Duration) -> usize {
+    let mut witness = Witness::new(profile);
+    let on_the_link = (40_000_000 / gap.as_nanos() + 1) as usize;
+    let mut tickets = VecDeque::with_capacity(on_the_link);
+    let mut now = Instant::ZERO;
+    for _ in 0..PACKETS {
+        now = now + gap;
+        tickets.push_back(witness.entered(now, 642));
+        if tickets.len() >= on_the_link {
+            tickets.pop_front().into_iter().for_each(|ticket| witness.left(ticket, now));
+        }
+    }
+    witness.finish().len()
 }
 
 fn p(value: f64) -> Probability {
@@ -82,5 +101,15 @@ fn link(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, link);
+fn witness(criterion: &mut Criterion) {
+    let gap = Duration::from_micros(100);
+    let mut group = criterion.benchmark_group("witness at 10k/s");
+    group.throughput(Throughput::Elements(PACKETS.into()));
+    for (name, profile) in profiles() {
+        group.bench_function(name, |bencher| bencher.iter(|| past(black_box(&profile), gap)));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, link, witness);
 criterion_main!(benches);

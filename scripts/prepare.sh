@@ -3,6 +3,10 @@
 
 prepare() {
     need_cargo
+    need_packages "$@"
+}
+
+need_packages() {
     local missing=() pair
     for pair in "$@"; do
         have "${pair%%=*}" || missing+=("${pair#*=}")

@@ -143,3 +143,21 @@ impl Rate {
         if bytes == 0 { 1 } else { bytes }
     }
 }
+/// The version of the IP protocol on a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum IpVersion {
+    #[default]
+    V4,
+    V6,
+}
+
+impl IpVersion {
+    /// Bytes of the IP and the UDP header in front of every datagram.
+    pub fn udp_headers(self) -> u32 {
+        const UDP: u32 = 8;
+        match self {
+            Self::V4 => 20 + UDP,
+            Self::V6 => 40 + UDP,
+        }
+    }
+}

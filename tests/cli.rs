@@ -72,7 +72,8 @@ fn a_run_leaves_everything_it_promises_and_report_draws_it_again() {
     assert_eq!(code(&run), 0, "{}", stderr(&run));
     let results = place.results("results");
     assert_eq!(fs::read_to_string(results.join("scenario.yaml")).unwrap(), SHORT);
-    for file in ["plan.json", "environment.json", "summary.json", "messages.csv"] {
+    for file in ["plan.json", "environment.json", "summary.json", "messages.csv", "impairment.csv"]
+    {
         assert!(fs::metadata(results.join(file)).unwrap().len() > 100, "{file}");
     }
     let count = |folder| fs::read_dir(results.join(folder)).unwrap().count();
@@ -192,7 +193,7 @@ fn wrong_usage_ends_with_code_2() {
     let place = Place::with(SHORT);
     for args in [
         &["run"][..],
-        &["run", "--engine", "netem", "scenario.yaml"],
+        &["run", "--engine", "ns3", "scenario.yaml"],
         &["run", "--repeat", "0", "scenario.yaml"],
         &["run", "--engine", "sim", "--sender", "tcp", "scenario.yaml"],
         &["run", "--engine", "sim", "absent.yaml"],
@@ -202,6 +203,21 @@ fn wrong_usage_ends_with_code_2() {
         assert_eq!(code(&output), 2, "{args:?}: {}", stderr(&output));
         assert!(!stderr(&output).is_empty());
     }
+}
+
+/// Never on a clean link, silently.
+#[test]
+fn without_netem_its_engine_ends_with_code_3_and_says_how_to_get_it() {
+    if impairlab::engine::netem::Netem::probe().is_ok() {
+        eprintln!("skipped: this kernel has netem");
+        return;
+    }
+    let place = Place::with(SHORT);
+    let output = place.run(&["run", "--engine", "netem", "scenario.yaml"]);
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("error: engine netem cannot run here: no "));
+    assert!(stderr(&output).contains("doctor"), "{}", stderr(&output));
+    assert!(!place.path("results").exists(), "nothing is left behind");
 }
 
 #[test]

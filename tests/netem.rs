@@ -17,7 +17,7 @@ use impairlab::protocol::settings::UdpSettings;
 use impairlab::recording::{Message, Messages, Recording, Status};
 use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
 use impairlab::timeline::{Change, Timeline};
-use impairlab::units::{Direction, PathId, Probability, Rate};
+use impairlab::units::{Direction, IpVersion, PathId, Probability, Rate};
 use impairlab::workload::{Keep, Periodic, Workload};
 
 const PATH: PathId = PathId(0);
@@ -33,7 +33,6 @@ macro_rules! netem_or_skip {
 }
 
 #[test]
-#[ignore = "needs `impairlab exec --engine uml`"]
 fn in_a_guest() {
     if Netem::probe().is_ok() {
         return;
@@ -73,6 +72,7 @@ fn trial(rate: f64, up: LinkProfile, changes: Vec<Change>) -> Trial {
         name: "path".to_owned(),
         profile: None,
         sources: Vec::new(),
+        ip: IpVersion::V4,
         up,
         down: LinkProfile::default(),
     };

@@ -224,3 +224,50 @@ fn every_sender_is_connected_before_the_first_loss_and_delivers_in_spite_of_it()
         }
     }
 }
+
+#[test]
+fn ipv6_has_longer_headers_and_the_same_fates() {
+    namespaces_or_skip!();
+    let mut profile = delayed(10);
+    profile.loss = Loss::Random(Correlated { probability: percent(10), ..Correlated::default() });
+    let trial = relay_trials::over_ipv6(trial(profile, LinkProfile::default()));
+    let recording = run(&trial);
+    let in_virtual_time = Sim.run(&trial, &mut |_| ControlFlow::Continue(())).expect("sim runs");
+    assert_eq!(lost(&recording), lost(&in_virtual_time));
+    let up = recording.wire[0].up;
+    assert_eq!(up, in_virtual_time.wire[0].up);
+    assert_eq!(up.offered.bytes, up.offered.packets * u64::from(FRAME_LENGTH - 14 + 20));
+    assert!(up.lost > 0, "{up:?}");
+}
+
+#[test]
+fn ecn_works_over_ipv6() {
+    namespaces_or_skip!();
+    let mut profile = delayed(5);
+    profile.ecn = true;
+    profile.loss = Loss::Random(Correlated { probability: percent(30), ..Correlated::default() });
+    let recording = run(&relay_trials::over_ipv6(relay_trials::quic(profile, delayed(5))));
+    let up = recording.wire[0].up;
+    assert!(up.marked > 50, "{up:?}");
+    assert_eq!((up.lost, up.delivered), (0, up.offered.packets));
+    assert_eq!(lost(&recording), BTreeSet::new());
+}
+
+/// There is no router on a path that could answer with an ICMP message, and no fragment: what does
+/// not fit is refused where it is sent (EMSGSIZE), and counted.
+#[test]
+fn what_does_not_fit_a_packet_is_refused_at_the_endpoint() {
+    namespaces_or_skip!();
+    let plain = || trial(delayed(1), delayed(1));
+    for (trial, most) in [(plain(), 1472), (relay_trials::over_ipv6(plain()), 1452)] {
+        let fits = run(&relay_trials::of_size(trial.clone(), most));
+        assert_eq!(lost(&fits), BTreeSet::new(), "{most}");
+        let too_long = run(&relay_trials::of_size(trial, most + 1));
+        assert_eq!(lost(&too_long).len(), messages(&too_long).len(), "{most}");
+        assert_eq!(too_long.wire[0].up.offered.packets, 0, "{most}");
+        let count = messages(&too_long).len() as u64;
+        let fidelity = too_long.fidelity.expect("a real-time engine tells how well it kept time");
+        assert_eq!(fidelity.damaged_packets, count);
+        assert!(fidelity.spoilt.is_some_and(|why| why.contains("unsendable")), "{most}");
+    }
+}

@@ -40,6 +40,8 @@ pub struct Qdisc {
     pub link: u32,
     /// Such as `netem`.
     pub kind: String,
+    /// Its number, by which a child names its parent.
+    pub handle: u32,
     /// Whether it is the root of its link.
     pub root: bool,
     /// The bytes of `TCA_OPTIONS`, for [`crate::netem::Options::parse`].
@@ -166,6 +168,7 @@ pub(crate) fn qdisc(message: TcMessage) -> Qdisc {
     let mut qdisc = Qdisc {
         link: message.header.index.unsigned_abs(),
         kind: String::new(),
+        handle: message.header.handle.into(),
         root: message.header.parent == TcHandle::ROOT,
         options: Vec::new(),
         counters: Counters::default(),

@@ -2,6 +2,7 @@
 //! round trip a request. Knows nothing of what the requests are for.
 
 use std::io;
+use std::os::fd::AsRawFd;
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
@@ -11,9 +12,10 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
 use thiserror::Error;
 
-use crate::namespace::{Namespace, NamespaceError};
+use crate::namespace::NamespaceError;
 
 /// The most messages in one send: the answers to as many fit into the default receive buffer of a
 /// socket, even if each describes a whole link.
@@ -88,58 +90,54 @@ impl Batch {
         self.requests.push(Request { purpose, flags, message });
     }
 
-    /// Sends everything from inside `namespace`. The first refusal is the error.
-    pub(crate) fn send(self, namespace: &Namespace) -> Result<(), NetlinkError> {
-        self.ask(namespace).map(drop)
-    }
-
-    /// … and hands back what was asked for.
-    pub(crate) fn ask(
-        self,
-        namespace: &Namespace,
-    ) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
-        let asked = namespace.run(|| self.ask_from_here(namespace.name()));
-        asked.map_err(|error| NetlinkError::Namespace(Box::new(error)))?
-    }
-
     /// Sends everything from the namespace that the calling thread is in; `namespace` only serves
-    /// messages.
+    /// messages. The first refusal is the error.
     pub(crate) fn send_from_here(self, namespace: &str) -> Result<(), NetlinkError> {
-        self.ask_from_here(namespace).map(drop)
-    }
-
-    fn ask_from_here(self, namespace: &str) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
-        Connection::open_from_here(namespace)?.ask(&self)
+        Connection::from_here(namespace)?.ask(&self).map(drop)
     }
 }
 
-/// A socket that stays open, for requests that have to be made on time: it belongs to the namespace
-/// of the thread that opened it, and works on any.
+/// A socket to the kernel in one namespace, wherever the thread that uses it is.
 pub(crate) struct Connection {
     socket: Socket,
     namespace: String,
+    /// Where the kernel's answers are put.
+    datagram: Vec<u8>,
 }
 
+/// The kernel's own limit on a datagram of its answers.
+const LONGEST_DATAGRAM: usize = 32 * 1024;
+
 impl Connection {
-    pub(crate) fn open_from_here(namespace: &str) -> Result<Self, NetlinkError> {
+    /// To the namespace that the calling thread is in; `namespace` only serves messages.
+    pub(crate) fn from_here(namespace: &str) -> Result<Self, NetlinkError> {
         let socket = open().map_err(|source| socket_error(namespace, source))?;
-        Ok(Self { socket, namespace: namespace.to_owned() })
+        Ok(Self { socket, namespace: namespace.to_owned(), datagram: vec![0; LONGEST_DATAGRAM] })
     }
 
+    /// The name of the namespace.
     pub(crate) fn namespace(&self) -> &str {
         &self.namespace
     }
 
     /// Sends everything, and hands back what was asked for. The first refusal is the error.
-    pub(crate) fn ask(&self, batch: &Batch) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
-        let Self { socket, namespace } = self;
+    pub(crate) fn ask(&mut self, batch: &Batch) -> Result<Vec<RouteNetlinkMessage>, NetlinkError> {
         let requests = &batch.requests;
-        let mut conversation = Conversation { socket, namespace, requests, told: Vec::new() };
+        let mut conversation = Conversation { connection: self, requests, told: Vec::new() };
         let mut first = 0;
         while first < requests.len() {
             first = conversation.send_from(first)?;
         }
         Ok(conversation.told)
+    }
+
+    /// One datagram of answers.
+    fn receive(&mut self) -> Result<&[u8], NetlinkError> {
+        let received = recv(self.socket.as_raw_fd(), &mut self.datagram, MsgFlags::MSG_TRUNC);
+        let whole = received.map_err(io::Error::from).and_then(|length| {
+            self.datagram.get(..length).ok_or_else(|| io::Error::from(Errno::EMSGSIZE))
+        });
+        whole.map_err(|source| socket_error(&self.namespace, source))
     }
 }
 
@@ -160,8 +158,7 @@ fn socket_error(namespace: &str, source: io::Error) -> NetlinkError {
 }
 
 struct Conversation<'a> {
-    socket: &'a Socket,
-    namespace: &'a str,
+    connection: &'a mut Connection,
     requests: &'a [Request],
     /// What the kernel sent beside plain answers.
     told: Vec<RouteNetlinkMessage>,
@@ -172,37 +169,41 @@ impl Conversation<'_> {
     /// the next request.
     fn send_from(&mut self, first: usize) -> Result<usize, NetlinkError> {
         let end = self.requests.len().min(first + MESSAGES_PER_SEND);
-        let mut bytes = Vec::new();
+        let mut messages = Messages::default();
         let mut next = first;
-        while next < end && bytes.len() < BYTES_PER_SEND {
-            append(&mut bytes, &self.requests[next], next as u32);
+        while next < end && messages.bytes.len() < BYTES_PER_SEND {
+            messages.append(&self.requests[next], next as u32);
             next += 1;
         }
-        self.socket.send(&bytes, 0).map_err(|source| socket_error(self.namespace, source))?;
+        let bytes = messages.with_the_last_acknowledged();
+        let sent = self.connection.socket.send(&bytes, 0);
+        sent.map_err(|source| socket_error(&self.connection.namespace, source))?;
         self.read_answers(next as u32 - 1)?;
         Ok(next)
     }
 
     /// Reads until the request numbered `last` is answered.
     fn read_answers(&mut self, last: u32) -> Result<(), NetlinkError> {
-        let mut refusal = None;
+        let mut refused = None;
         loop {
-            let (datagram, _) = self
-                .socket
-                .recv_from_full()
-                .map_err(|source| socket_error(self.namespace, source))?;
-            for answer in messages(&datagram) {
-                match answer.ok_or_else(|| self.not_understood(last))? {
-                    Message::Told(message) => self.told.push(message),
-                    Message::Answer(answer) => {
+            let (mut answered, mut understood) = (false, true);
+            for answer in messages(self.connection.receive()?) {
+                match answer {
+                    Some(Message::Told(message)) => self.told.push(message),
+                    Some(Message::Answer(answer)) => {
+                        answered |= answer.request == last;
                         if answer.code != 0 {
-                            refusal.get_or_insert_with(|| self.refusal(&answer));
-                        }
-                        if answer.request == last {
-                            return refusal.map_or(Ok(()), Err);
+                            refused.get_or_insert(answer);
                         }
                     }
+                    None => understood = false,
                 }
+            }
+            if !understood {
+                return Err(self.not_understood(last));
+            }
+            if answered {
+                return refused.map_or(Ok(()), |answer| Err(self.refusal(&answer)));
             }
         }
     }
@@ -210,14 +211,15 @@ impl Conversation<'_> {
     fn refusal(&self, answer: &Answer) -> NetlinkError {
         NetlinkError::Refused {
             purpose: self.purpose(answer.request),
-            namespace: self.namespace.to_owned(),
+            namespace: self.connection.namespace.clone(),
             errno: Errno::from_raw(answer.code.saturating_neg()),
             explanation: answer.explanation.clone(),
         }
     }
 
     fn not_understood(&self, last: u32) -> NetlinkError {
-        NetlinkError::Answer { purpose: self.purpose(last), namespace: self.namespace.to_owned() }
+        let namespace = self.connection.namespace.clone();
+        NetlinkError::Answer { purpose: self.purpose(last), namespace }
     }
 
     fn purpose(&self, sequence_number: u32) -> String {
@@ -226,20 +228,42 @@ impl Conversation<'_> {
     }
 }
 
-fn append(bytes: &mut Vec<u8>, request: &Request, number: u32) {
-    let mut header = NetlinkHeader::default();
-    header.flags = NLM_F_REQUEST | NLM_F_ACK | request.flags;
-    header.sequence_number = number;
-    let mut message =
-        NetlinkMessage::new(header, NetlinkPayload::InnerMessage(request.message.clone()));
-    message.finalize();
-    let start = bytes.len();
-    bytes.resize(start + message.buffer_len().next_multiple_of(ALIGNMENT), 0);
-    message.serialize(&mut bytes[start..]);
-}
-
 /// Netlink messages begin at multiples of this.
 const ALIGNMENT: usize = 4;
+
+/// Requests as bytes, one after the other.
+#[derive(Default)]
+struct Messages {
+    bytes: Vec<u8>,
+    /// Where the last one begins.
+    last: usize,
+}
+
+impl Messages {
+    fn append(&mut self, request: &Request, number: u32) {
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | request.flags;
+        header.sequence_number = number;
+        let mut message =
+            NetlinkMessage::new(header, NetlinkPayload::InnerMessage(request.message.clone()));
+        message.finalize();
+        self.last = self.bytes.len();
+        self.bytes.resize(self.last + message.buffer_len().next_multiple_of(ALIGNMENT), 0);
+        message.serialize(&mut self.bytes[self.last..]);
+    }
+
+    /// The kernel tells of every refusal by itself, and works in order: once the last request is
+    /// answered, all of them are.
+    fn with_the_last_acknowledged(mut self) -> Vec<u8> {
+        /// In `struct nlmsghdr`.
+        const FLAGS: std::ops::Range<usize> = 6..8;
+        if let Some([one, other]) = self.bytes[self.last..].get_mut(FLAGS) {
+            let flags = u16::from_ne_bytes([*one, *other]) | NLM_F_ACK;
+            [*one, *other] = flags.to_ne_bytes();
+        }
+        self.bytes
+    }
+}
 
 /// What the kernel sends back.
 enum Message {

@@ -1,5 +1,5 @@
-//! The root queue discipline of a link: set, changed in place, read back, removed. Knows what netem and tbf
-//! are called, not what their options mean.
+//! Queue disciplines of a link: the root and one behind it, set, changed in place, read back,
+//! removed. Knows what netem and tbf are called, not what their options mean.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use thiserror::Error;
 
-use crate::dump::{Qdisc, qdisc};
+use crate::dump::{DumpError, Qdisc, qdisc};
 use crate::namespace::{Namespace, NamespaceError};
 use crate::netlink::{Batch, Connection, NetlinkError};
 
@@ -63,6 +63,15 @@ pub enum QdiscError {
         /// The namespace it is in.
         namespace: String,
     },
+    /// What the link has could not be read.
+    #[error(transparent)]
+    Dump(#[from] DumpError),
+    /// Somebody else removed it.
+    #[error("the queue discipline just set on {link} is gone: something else changes this link")]
+    Vanished {
+        /// Where it was set.
+        link: String,
+    },
     /// The namespace could not be entered.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
@@ -76,22 +85,63 @@ impl Namespace {
     /// Sets the root queue discipline of a link. One of the same kind is changed in place, so that
     /// packets in it stay and there is no moment without it; one of another kind is replaced.
     pub fn set_root_qdisc(&self, link: &str, qdisc: &Encoded) -> Result<(), QdiscError> {
-        let kind = qdisc.kind;
-        let purpose = format!("set {kind} on {link}");
+        let purpose = format!("set {} on {link}", qdisc.kind);
         let result = self.request_root(link, purpose, NLM_F_CREATE | NLM_F_REPLACE, |mut root| {
-            root.attributes = attributes(qdisc);
+            root.attributes = described(qdisc);
             RouteNetlinkMessage::NewQueueDiscipline(root)
         });
-        result.map_err(|error| match error {
-            QdiscError::Netlink(error) => refused(error, kind),
-            other => other,
-        })
+        lacking(result, qdisc.kind)
     }
 
     /// A connection for changes to the queue disciplines inside that have to be made on time.
     pub fn shaper(&self) -> Result<Shaper, QdiscError> {
-        let opened = self.run(|| Connection::open_from_here(self.name()))?;
+        let opened = self.run(|| Connection::from_here(self.name()))?;
         Ok(Shaper { connection: opened.map_err(QdiscError::Netlink)? })
+    }
+
+    /// Sets the root queue discipline of a link, which has to be of a kind that can have a child
+    /// (netem), and the one that packets pass behind it. What is there already of the same kind is
+    /// changed in place, both with one send, so that packets stay in both; the root keeps its child
+    /// when it is changed alone.
+    ///
+    /// There is no way to take a child away that does not lose the packets in it: give it options
+    /// under which nothing waits.
+    pub fn set_root_and_child_qdisc(
+        &self,
+        link: &str,
+        root: &Encoded,
+        child: &Encoded,
+    ) -> Result<(), QdiscError> {
+        let parent = match self.root_handle(link, root)? {
+            Some(handle) => handle,
+            None => {
+                self.set_root_qdisc(link, root)?;
+                let set = self.root_handle(link, root)?;
+                set.ok_or_else(|| QdiscError::Vanished { link: link.to_owned() })?
+            }
+        };
+        let result = self.run(|| {
+            let mut batch = Batch::default();
+            let flags = NLM_F_CREATE | NLM_F_REPLACE;
+            let mut message = root_of(self.name(), link)?;
+            message.attributes = described(root);
+            let changed = RouteNetlinkMessage::NewQueueDiscipline(message.clone());
+            batch.push(format!("set {} on {link}", root.kind), flags, changed);
+            message.header.parent = TcHandle::from(parent | FIRST_CLASS);
+            message.attributes = described(child);
+            let behind = RouteNetlinkMessage::NewQueueDiscipline(message);
+            batch.push(format!("set {} behind {} on {link}", child.kind, root.kind), flags, behind);
+            batch.send_from_here(self.name()).map_err(QdiscError::Netlink)
+        })?;
+        lacking(result, child.kind)
+    }
+
+    /// The handle of the root if it is of this kind.
+    fn root_handle(&self, link: &str, root: &Encoded) -> Result<Option<u32>, QdiscError> {
+        let index = self.run(|| root_of(self.name(), link))??.header.index.cast_unsigned();
+        let held = self.qdiscs()?;
+        let own = held.iter().find(|it| it.root && it.link == index && it.kind == root.kind);
+        Ok(own.map(|root| root.handle))
     }
 
     /// Removes the root queue discipline of a link; the kernel puts its default one back.
@@ -135,18 +185,18 @@ impl Shaper {
     /// Sets all of them with one send, in this order, each as [`Namespace::set_root_qdisc`] does,
     /// and reads back what the kernel then holds: as many as were set, in the same order. After a
     /// refusal the others may have been set.
-    pub fn set(&self, roots: &[Root<'_>]) -> Result<Vec<Qdisc>, QdiscError> {
+    pub fn set(&mut self, roots: &[Root<'_>]) -> Result<Vec<Qdisc>, QdiscError> {
         let mut batch = Batch::default();
         for root in roots {
             let purpose = format!("set {} on {}", root.qdisc.kind, root.name);
             let mut message = TcMessage::with_index(root.link.cast_signed());
             message.header.parent = TcHandle::ROOT;
-            message.attributes = attributes(root.qdisc);
+            message.attributes = described(root.qdisc);
             let message = RouteNetlinkMessage::NewQueueDiscipline(message);
             batch.push(purpose, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ECHO, message);
         }
         let kind = roots.first().map_or("", |root| root.qdisc.kind);
-        let told = self.connection.ask(&batch).map_err(|error| refused(error, kind))?;
+        let told = lacking(self.connection.ask(&batch).map_err(QdiscError::Netlink), kind)?;
         let held: Vec<Qdisc> = told.into_iter().filter_map(new_qdisc).collect();
         for (index, root) in roots.iter().enumerate() {
             if held.get(index).is_none_or(|held| held.link != root.link) {
@@ -165,7 +215,10 @@ fn new_qdisc(message: RouteNetlinkMessage) -> Option<Qdisc> {
     }
 }
 
-fn attributes(qdisc: &Encoded) -> Vec<TcAttribute> {
+/// The only class of a netem, behind its handle.
+const FIRST_CLASS: u32 = 1;
+
+fn described(qdisc: &Encoded) -> Vec<TcAttribute> {
     vec![
         TcAttribute::Kind(qdisc.kind.to_owned()),
         TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, qdisc.options.clone())),
@@ -173,12 +226,12 @@ fn attributes(qdisc: &Encoded) -> Vec<TcAttribute> {
 }
 
 /// A kind of queue discipline that the kernel does not know is said to be missing.
-fn refused(error: NetlinkError, kind: &str) -> QdiscError {
-    match error {
-        NetlinkError::Refused { errno: Errno::ENOENT, .. } => {
-            QdiscError::KernelLacks(format!("sch_{kind}"))
+fn lacking<T>(result: Result<T, QdiscError>, kind: &str) -> Result<T, QdiscError> {
+    match result {
+        Err(QdiscError::Netlink(NetlinkError::Refused { errno: Errno::ENOENT, .. })) => {
+            Err(QdiscError::KernelLacks(format!("sch_{kind}")))
         }
-        other => QdiscError::Netlink(other),
+        result => result,
     }
 }
 

@@ -1,6 +1,7 @@
-//! The token bucket filter, as `sch_tbf` reads it (`linux/pkt_sched.h`). Pure: options to bytes.
+//! The token bucket filter, as `sch_tbf` reads and reports it (`linux/pkt_sched.h`). Pure: options
+//! to bytes, and bytes held against options.
 
-use crate::attributes::Attributes;
+use crate::attributes::{self, Attributes};
 use crate::qdisc::Encoded;
 
 /// A rate, with the burst that may pass at once and the bytes that may wait.
@@ -51,6 +52,19 @@ impl Options {
         Encoded { kind: "tbf", options: attributes.into_bytes() }
     }
 
+    /// What the kernel holds otherwise than asked, by the names of the fields; `options` are the
+    /// bytes of `TCA_OPTIONS` as it reports them. It tells the burst as a time, in ticks.
+    pub fn differences(&self, options: &[u8]) -> Vec<&'static str> {
+        let Some(held) = Held::parse(options) else { return vec!["options"] };
+        let fields = [
+            ("rate", held.rate == self.rate),
+            ("limit", held.limit == self.limit),
+            ("burst", held.burst_ticks.abs_diff(ticks(self.burst, self.rate)) <= 1),
+            ("peak", held.peak == self.peak.map_or(0, |peak| clamped(peak.rate))),
+        ];
+        fields.into_iter().filter(|(_, same)| !same).map(|(name, _)| name).collect()
+    }
+
     /// `struct tc_tbf_qopt`. The attributes beside it carry what does not fit in here, and take
     /// precedence.
     fn parameters(&self) -> Vec<u8> {
@@ -65,11 +79,40 @@ impl Options {
     }
 }
 
+/// What the kernel reports.
+struct Held {
+    rate: u64,
+    /// As far as 32 bits hold it.
+    peak: u32,
+    limit: u32,
+    burst_ticks: u32,
+}
+
+impl Held {
+    /// `None` if the bytes are not tbf's options.
+    fn parse(options: &[u8]) -> Option<Self> {
+        let attributes = attributes::parse(options)?;
+        let value = |kind| attributes.iter().find(|it| it.0 == kind).map(|it| it.1);
+        let parameters = value(TCA_TBF_PARMS)?;
+        let word = |at: usize| {
+            let bytes = parameters.get(at..at + 4)?;
+            Some(u32::from_ne_bytes(bytes.try_into().ok()?))
+        };
+        let rate64 = value(TCA_TBF_RATE64).and_then(|bytes| bytes.try_into().ok());
+        let rate = rate64.map_or(u64::from(word(8)?), u64::from_ne_bytes);
+        Some(Self { rate, peak: word(20)?, limit: word(24)?, burst_ticks: word(28)? })
+    }
+}
+
+fn clamped(rate: u64) -> u32 {
+    u32::try_from(rate).unwrap_or(u32::MAX)
+}
+
 /// `struct tc_ratespec`: cell_log, link layer, overhead, cell_align, mpu, rate.
 fn rate_specification(rate: u64) -> [u8; 12] {
     let mut bytes = [0; 12];
     bytes[1] = TC_LINKLAYER_ETHERNET;
-    bytes[8..].copy_from_slice(&u32::try_from(rate).unwrap_or(u32::MAX).to_ne_bytes());
+    bytes[8..].copy_from_slice(&clamped(rate).to_ne_bytes());
     bytes
 }
 

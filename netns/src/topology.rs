@@ -1,10 +1,10 @@
-//! Namespaces wired together: veth pairs and bridges made in place, with their addresses, routes and
-//! neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
+//! Namespaces wired together: veth pairs and bridges made in place, with their addresses, routes
+//! and neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
 //! namespace.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
@@ -12,10 +12,9 @@ use netlink_packet_route::link::LinkFlags;
 
 use crate::address::{Address, MacAddress};
 use crate::loopback::up;
-use crate::namespace::Namespace;
-use crate::netlink::{Batch, NetlinkError};
+use crate::namespace::{Namespace, NamespaceError};
+use crate::netlink::{Batch, Connection, NetlinkError};
 pub use bridge::Bridge;
-use ready::wait_until_ready;
 use requests::{add_address, add_neighbour, add_route, create_pair, make_port};
 
 mod bridge;
@@ -171,44 +170,104 @@ impl Topology {
         self
     }
 
-    /// Makes every bridge and pair, brings up and furnishes its ends, and waits until packets get through.
-    /// After an error, what was made goes with its namespaces.
+    /// Makes every bridge and pair, brings up and furnishes its ends, and waits until packets get
+    /// through. After an error, what was made goes with its namespaces.
     pub fn build(self) -> Result<(), NetlinkError> {
-        for bridge in &self.bridges {
-            let mut batch = Batch::default();
-            let purpose = format!("create bridge {}", bridge.name);
-            batch.push(purpose, NLM_F_CREATE | NLM_F_EXCL, bridge.create());
-            let purpose = format!("bring up {}", bridge.name);
-            batch.push(purpose, 0, up(bridge.index, LinkFlags::empty()));
-            batch.send(&bridge.namespace)?;
-        }
-        let Some([first, _]) = self.pairs.first() else { return Ok(()) };
+        let Some(first) = self.first_namespace() else { return Ok(()) };
+        first.run(|| self.build_from_here()).map_err(namespace_error)?
+    }
+
+    fn first_namespace(&self) -> Option<Namespace> {
+        let end = self.pairs.first().map(|[end, _]| &end.namespace);
+        end.or(self.bridges.first().map(|bridge| &bridge.namespace)).cloned()
+    }
+
+    /// On a thread that may go from one namespace to the next.
+    fn build_from_here(self) -> Result<(), NetlinkError> {
         let mut pairs = Batch::default();
         for pair in &self.pairs {
             let purpose = format!("create veth pair {} - {}", pair[0].place(), pair[1].place());
             pairs.push(purpose, NLM_F_CREATE | NLM_F_EXCL, create_pair(pair, self.group));
         }
-        pairs.send(&first.namespace.clone())?;
-        self.furnish()
+        let mut places = self.into_places()?;
+        if let Some(first) = places.first_mut() {
+            first.connection.ask(&pairs)?;
+        }
+        places.iter_mut().try_for_each(Place::furnish)?;
+        // Only now, for a link is up when both of its ends are.
+        places.iter_mut().try_for_each(Place::wait_until_ready)
     }
 
-    fn furnish(self) -> Result<(), NetlinkError> {
-        // By descriptor: two namespaces may well bear the same name.
-        let mut by_namespace = BTreeMap::<_, Vec<End>>::new();
+    /// The namespace of the first end is the first.
+    fn into_places(self) -> Result<Vec<Place>, NetlinkError> {
+        let mut places = Places::default();
         for end in self.pairs.into_iter().flatten() {
-            by_namespace.entry(end.namespace.as_fd().as_raw_fd()).or_default().push(end);
+            places.of(&end.namespace)?.ends.push(end);
         }
-        for ends in by_namespace.values() {
-            let mut batch = Batch::default();
-            ends.iter().for_each(|end| batch.append_end(end));
-            batch.send(&ends[0].namespace)?;
+        for bridge in self.bridges {
+            places.of(&bridge.namespace)?.bridges.push(bridge);
         }
-        // Only now, for a link is up when both of its ends are.
-        by_namespace.values().try_for_each(|ends| wait_until_ready(&ends[0].namespace, ends))
+        Ok(places.all)
     }
 }
 
+#[derive(Default)]
+struct Places {
+    all: Vec<Place>,
+    /// Where in `all` a namespace is, by its descriptor: two may well bear the same name.
+    known: BTreeMap<RawFd, usize>,
+}
+
+impl Places {
+    fn of(&mut self, namespace: &Namespace) -> Result<&mut Place, NetlinkError> {
+        let descriptor = namespace.as_fd().as_raw_fd();
+        let index = match self.known.get(&descriptor) {
+            Some(index) => *index,
+            None => {
+                self.all.push(Place::enter(namespace)?);
+                self.known.insert(descriptor, self.all.len() - 1);
+                self.all.len() - 1
+            }
+        };
+        Ok(&mut self.all[index])
+    }
+}
+
+/// What is to be in one namespace, and how to talk to the kernel about it.
+struct Place {
+    connection: Connection,
+    bridges: Vec<Bridge>,
+    ends: Vec<End>,
+}
+
+impl Place {
+    /// Moves the calling thread there.
+    fn enter(namespace: &Namespace) -> Result<Self, NetlinkError> {
+        namespace.enter().map_err(namespace_error)?;
+        let connection = Connection::from_here(namespace.name())?;
+        Ok(Self { connection, bridges: Vec::new(), ends: Vec::new() })
+    }
+
+    fn furnish(&mut self) -> Result<(), NetlinkError> {
+        let mut batch = Batch::default();
+        self.bridges.iter().for_each(|bridge| batch.append_bridge(bridge));
+        self.ends.iter().for_each(|end| batch.append_end(end));
+        self.connection.ask(&batch).map(drop)
+    }
+}
+
+fn namespace_error(error: NamespaceError) -> NetlinkError {
+    NetlinkError::Namespace(Box::new(error))
+}
+
 impl Batch {
+    fn append_bridge(&mut self, bridge: &Bridge) {
+        let name = &bridge.name;
+        let flags = NLM_F_CREATE | NLM_F_EXCL;
+        self.push(format!("create bridge {name}"), flags, bridge.create());
+        self.push(format!("bring up {name}"), 0, up(bridge.index, LinkFlags::empty()));
+    }
+
     /// In the order that the kernel wants: no route over a link that is down, or to a source that
     /// is not there.
     fn append_end(&mut self, end: &End) {

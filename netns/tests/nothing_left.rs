@@ -1,6 +1,6 @@
 //! However a process ends that has built a lab, nothing stays behind. The kernel's own count is the
 //! judge: each test here starts itself again in a user namespace that may have no more network
-//! namespaces than one lab needs, so that a single one left over would keep the next lab from being
+//! namespaces than its labs need, so that a single one left over would keep the next lab from being
 //! built.
 
 use std::fs;
@@ -19,6 +19,7 @@ const PATHS: [&str; 2] = ["4g", "5g"];
 /// What a child says when it has its namespaces and begins to wire them.
 const BUILDING: &str = "building";
 const KILLS: u64 = 50;
+const MANY_LABS: usize = 100;
 /// The kernel frees namespaces when it comes to it.
 const ATTEMPTS: u32 = 12_000;
 const PAUSE: Duration = Duration::from_millis(5);
@@ -28,6 +29,11 @@ const NO_ROOM: ErrorKind = ErrorKind::StorageFull;
 #[test]
 fn after_sigkill_or_sigint_at_any_moment() {
     in_a_tight_user_namespace("kill_many");
+}
+
+#[test]
+fn after_sigkill_among_a_hundred_labs() {
+    in_a_user_namespace_for("kill_among_many", MANY_LABS * NAMESPACES.len());
 }
 
 #[test]
@@ -54,6 +60,35 @@ fn kill_many() {
         assert_eq!(status.signal(), Some(signal as i32));
         nothing_is_left();
     }
+}
+
+/// Killed while it builds, with half of them there.
+#[test]
+#[ignore = "started by after_sigkill_among_a_hundred_labs"]
+fn kill_among_many() {
+    let child = this_program("build_many").stderr(Stdio::piped()).spawn();
+    let mut child = child.expect("started");
+    let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+    let said = stderr.by_ref().lines().map_while(Result::ok);
+    let begun = said.filter(|line| line == BUILDING).take(MANY_LABS / 2).count();
+    assert_eq!(begun, MANY_LABS / 2);
+    child.kill().expect("killed");
+    child.wait().expect("waited for");
+    // There is room for as many only once not one of the last is left.
+    drop((0..MANY_LABS).map(|_| build()).collect::<Vec<_>>());
+    alone();
+}
+
+#[test]
+#[ignore = "started by kill_among_many"]
+fn build_many() {
+    let mut labs = Vec::new();
+    while labs.len() < MANY_LABS {
+        let namespaces = NAMESPACES.map(made_once_there_is_room);
+        eprintln!("{BUILDING}");
+        labs.push(furnish(namespaces));
+    }
+    thread::sleep(Duration::from_secs(600));
 }
 
 #[test]
@@ -137,6 +172,10 @@ fn made_once_there_is_room(name: &str) -> Namespace {
 
 fn nothing_is_left() {
     drop(build());
+    alone();
+}
+
+fn alone() {
     let alone = poll(|| others_in_this_user_namespace().is_empty().then_some(()));
     assert!(alone.is_some(), "still there: {:?}", others_in_this_user_namespace());
 }
@@ -187,11 +226,13 @@ fn this_program(test: &str) -> Command {
 }
 
 fn in_a_tight_user_namespace(test: &str) {
+    in_a_user_namespace_for(test, NAMESPACES.len());
+}
+
+fn in_a_user_namespace_for(test: &str, namespaces: usize) {
     let links = host_links();
-    let script = format!(
-        "echo {} >/proc/sys/user/max_net_namespaces && exec \"$0\" \"$@\"",
-        NAMESPACES.len()
-    );
+    let script =
+        format!("echo {namespaces} >/proc/sys/user/max_net_namespaces && exec \"$0\" \"$@\"");
     let program = this_program(test);
     let mut unshare = Command::new("unshare");
     unshare.args(["--user", "--map-root-user", "sh", "-c", &script]);

@@ -72,7 +72,7 @@ fn run_on(
 
 fn ending_of(agreement: &Agreement) -> Ending {
     match (agreement.verdict(), agreement.spoilt()) {
-        (Agrees::Yes | Agrees::WithinNoise, _) => Ending::Done,
+        (Agrees::Yes | Agrees::InFigures | Agrees::WithinNoise, _) => Ending::Done,
         (Agrees::No | Agrees::TooFewRuns, Some(_)) => Ending::Spoilt,
         (Agrees::TooFewRuns, None) => Ending::Undecided,
         (Agrees::No, None) => Ending::Disagreement,

@@ -74,6 +74,7 @@ impl<'a> Conductor<'a> {
                 protocol: trial.sender().protocol.clone(),
                 seed: trial.protocol_seed(),
                 workload: trial.plan.workload.clone(),
+                host: lab.host(role).clone(),
                 sockets: lab.endpoint_sockets(role)?,
                 bounds: Arc::clone(&bounds),
                 reports: sender.clone(),

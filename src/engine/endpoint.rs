@@ -6,13 +6,16 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
+use netns::Namespace;
 use nix::poll::{PollFd, PollFlags};
 
 use super::bounds::Bounds;
 use super::fidelity::{Damage, Lateness, STALL, Stalls};
 use super::pace::Pace;
 use super::real_clock::{Clock, thread_cpu_time};
-use super::syscalls::{BATCH, ReceiveBatch};
+use super::receive_batch::ReceiveBatch;
+use super::syscalls::BATCH;
+use super::udp_overflows::udp_overflows;
 use super::udp_socket::PathSocket;
 use super::waiter::{Priority, Waiter};
 use crate::protocol::{
@@ -39,6 +42,8 @@ pub struct EndpointPlan {
     pub protocol: ProtocolSettings,
     pub seed: u64,
     pub workload: Workload,
+    /// Where it lives.
+    pub host: Namespace,
     /// One a path, in the order of the plan.
     pub sockets: Vec<PathSocket>,
     pub bounds: Arc<Bounds>,
@@ -102,8 +107,6 @@ struct Endpoint {
     sends: Lateness,
     reads: Lateness,
     unsendable: u64,
-    /// Of each socket.
-    overflowed: Vec<u32>,
     /// Whether each socket had something to read, or was in trouble, when the last wait ended.
     readable: Vec<bool>,
     cpu_before: Duration,
@@ -149,7 +152,6 @@ impl Endpoint {
             sends: Lateness::default(),
             reads: Lateness::default(),
             unsendable: 0,
-            overflowed: vec![0; plan.sockets.len()],
             readable: vec![true; plan.sockets.len()],
             cpu_before: Duration::ZERO,
             plan,
@@ -209,7 +211,6 @@ impl Endpoint {
         let offset = real.then(|| self.clock.realtime_offset());
         let now = self.now();
         for (payload, received) in self.batch.iter() {
-            self.overflowed[path] = self.overflowed[path].max(received.overflowed);
             let stamp = received.stamp.filter(|_| self.start.is_some());
             if let Some((stamp, offset)) = stamp.zip(offset) {
                 let late = now.saturating_since(offset.to_trial(stamp)) + offset.doubt();
@@ -329,7 +330,8 @@ impl Endpoint {
     }
 
     fn finish(self) -> Ended {
-        let overflowed = self.overflowed.iter().copied().map(u64::from).sum();
+        // A namespace that cannot be entered any more has nothing to say.
+        let overflowed = self.plan.host.run(udp_overflows).unwrap_or_default();
         Ended {
             delivery: self.protocol.delivery(),
             statistics: self.protocol.statistics(),

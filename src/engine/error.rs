@@ -25,13 +25,19 @@ pub enum EngineError {
     #[error("cannot start a thread of a trial: {0}")]
     Thread(io::Error),
     #[error("sender {sender}: {source}")]
-    Uml { sender: String, source: UmlError },
+    Uml { sender: String, source: Box<UmlError> },
     #[error("sender {sender} crashed")]
     Crashed { sender: String },
     #[error("the relay cannot read its sockets: {0}")]
     Relay(io::Error),
     #[error("netem: {0}")]
-    Netem(#[from] NetemError),
+    Netem(#[source] Box<NetemError>),
     #[error("the relay crashed")]
     RelayCrashed,
+}
+
+impl From<NetemError> for EngineError {
+    fn from(error: NetemError) -> Self {
+        Self::Netem(Box::new(error))
+    }
 }

@@ -31,7 +31,13 @@ impl Default for Lateness {
 impl Lateness {
     /// Anything past a minute counts as a minute.
     pub fn record(&mut self, late: Duration) {
-        self.0.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1));
+        self.record_many(late, 1);
+    }
+
+    /// The same for so many things at once.
+    pub fn record_many(&mut self, late: Duration, count: u64) {
+        let nanos = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX).max(1);
+        self.0.saturating_record_n(nanos, count);
     }
 
     pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Lateness>) -> Lateness {
@@ -87,7 +93,8 @@ pub struct Timekeeping {
     pub packets: Lateness,
     /// How far off the time at which a packet came to the relay may be.
     pub stamps: Lateness,
-    /// Changes of the timeline: made, minus due.
+    /// Changes of the timeline: the most by which one came late or early for a packet, judged by
+    /// the time at which the packet arrived or was to leave.
     pub changes: Lateness,
     /// Messages: sent, minus scheduled.
     pub sends: Lateness,
@@ -110,8 +117,10 @@ pub struct Damage {
     pub overflowed: u64,
     /// Refused by a socket: its send buffer was full, or the packet was too long for the path.
     pub unsendable: u64,
-    /// Several packets in one, or longer than a path's MTU: refused by the relay.
+    /// Several packets in one that the relay cannot cut: refused by it.
     pub super_packets: u64,
+    /// Dropped because the relay held as much as it may.
+    pub unheld: u64,
     /// Passed, but not seen by those who count them, whose buffer was full.
     pub unseen: u64,
     /// Left a path and had never been seen to enter it.
@@ -124,13 +133,15 @@ impl Damage {
             overflowed: sum.overflowed + part.overflowed,
             unsendable: sum.unsendable + part.unsendable,
             super_packets: sum.super_packets + part.super_packets,
+            unheld: sum.unheld + part.unheld,
             unseen: sum.unseen + part.unseen,
             strays: sum.strays + part.strays,
         })
     }
 
     fn total(&self) -> u64 {
-        self.overflowed + self.unsendable + self.super_packets + self.unseen + self.strays
+        let lost = self.overflowed + self.unsendable + self.super_packets + self.unheld;
+        lost + self.unseen + self.strays
     }
 }
 
@@ -166,11 +177,12 @@ impl Timekeeping {
 
     /// The worst of what makes the figures doubtful, in one line.
     fn spoilt(&self) -> Option<String> {
-        let Damage { overflowed, unsendable, super_packets, unseen, strays } = self.damage;
-        if overflowed + unsendable + super_packets > 0 {
+        let Damage { overflowed, unsendable, super_packets, unheld, unseen, strays } = self.damage;
+        if overflowed + unsendable + super_packets + unheld > 0 {
             return Some(format!(
                 "packets were lost outside of the link model: {overflowed} by full socket buffers, \
-                 {unsendable} unsendable, {super_packets} longer than a packet"
+                 {unsendable} unsendable, {super_packets} longer than a packet, {unheld} by a full \
+                 relay"
             ));
         }
         if unseen + strays > 0 {

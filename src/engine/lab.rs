@@ -5,7 +5,7 @@
 //! however the process ends.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use netns::{
     Address, Bridge, DumpError, End, MacAddress, Namespace, NamespaceError, NetlinkError,
@@ -17,7 +17,8 @@ use super::packet_socket::PacketSocket;
 use super::tap::Tap;
 use super::udp_socket::PathSocket;
 use crate::protocol::Role;
-use crate::units::{Direction, PathId};
+use crate::scenario::plan::PathPlan;
+use crate::units::{Direction, IpVersion, PathId};
 
 #[derive(Debug, Error)]
 pub enum LabError {
@@ -57,6 +58,7 @@ pub enum Joint {
 /// The two ends of a path in the middle, by interface index.
 #[derive(Debug, Clone, Copy)]
 struct Wire {
+    ip: IpVersion,
     to_vehicle: u32,
     to_cloud: u32,
 }
@@ -68,18 +70,23 @@ pub struct Taps {
 }
 
 impl Lab {
-    /// `paths` is at most 255, as a `PathId` is.
-    pub fn build(paths: u8, joint: Joint) -> Result<Self, LabError> {
+    /// The network for the paths of a plan.
+    pub fn of(paths: &[PathPlan], joint: Joint) -> Result<Self, LabError> {
+        Self::build(&paths.iter().map(|path| path.ip).collect::<Vec<_>>(), joint)
+    }
+
+    /// One entry a path; at most 255, as a `PathId` is.
+    pub fn build(paths: &[IpVersion], joint: Joint) -> Result<Self, LabError> {
         let [vehicle, middle, cloud] =
             [Namespace::new("vehicle")?, Namespace::new("middle")?, Namespace::new("cloud")?];
         let mut lab = Self { vehicle, middle, cloud, wires: Vec::new() };
         let mut topology = Topology::new();
-        for path in 0..paths {
-            let wire = lab.lay(path, joint, &mut topology);
+        for (path, ip) in (0..).zip(paths) {
+            let wire = lab.lay(path, *ip, joint, &mut topology);
             lab.wires.push(wire);
         }
         topology.build()?;
-        (0..paths).try_for_each(|path| lab.switch_offloads_off(path))?;
+        (0..paths.len() as u8).try_for_each(|path| lab.switch_offloads_off(path))?;
         Ok(lab)
     }
 
@@ -94,7 +101,7 @@ impl Lab {
         ends.iter().try_for_each(|(namespace, link)| namespace.set_offloads(link, false))
     }
 
-    fn lay(&self, path: u8, joint: Joint, topology: &mut Topology) -> Wire {
+    fn lay(&self, path: u8, ip: IpVersion, joint: Joint, topology: &mut Topology) -> Wire {
         let bridge = match joint {
             Joint::Relay => None,
             Joint::Bridge => Some(Bridge::new(&self.middle, &format!("b{path}"), bridge_mac(path))),
@@ -107,9 +114,9 @@ impl Lab {
             }
         };
         let (to_vehicle, to_cloud) = (in_middle("v", 2), in_middle("c", 3));
-        let wire = Wire { to_vehicle: to_vehicle.index(), to_cloud: to_cloud.index() };
-        topology.veth(endpoint(&self.vehicle, path, Role::Client), to_vehicle);
-        topology.veth(endpoint(&self.cloud, path, Role::Server), to_cloud);
+        let wire = Wire { ip, to_vehicle: to_vehicle.index(), to_cloud: to_cloud.index() };
+        topology.veth(endpoint(&self.vehicle, path, ip, Role::Client), to_vehicle);
+        topology.veth(endpoint(&self.cloud, path, ip, Role::Server), to_cloud);
         if let Some(bridge) = bridge {
             topology.bridge(bridge);
         }
@@ -143,7 +150,7 @@ impl Lab {
             let taps = |from, to| {
                 Ok::<_, io::Error>(Taps { entry: Tap::incoming(from)?, exit: Tap::outgoing(to)? })
             };
-            let Wire { to_vehicle, to_cloud } = *wire;
+            let Wire { to_vehicle, to_cloud, .. } = *wire;
             Ok([
                 taps(to_vehicle, to_cloud).map_err(failed)?,
                 taps(to_cloud, to_vehicle).map_err(failed)?,
@@ -164,34 +171,47 @@ impl Lab {
         self.middle.run(|| self.wires.iter().enumerate().map(open).collect())?
     }
 
+    /// Where an endpoint lives.
+    pub fn host(&self, role: Role) -> &Namespace {
+        match role {
+            Role::Client => &self.vehicle,
+            Role::Server => &self.cloud,
+        }
+    }
+
     /// An endpoint's sockets, one a path.
     pub fn endpoint_sockets(&self, role: Role) -> Result<Vec<PathSocket>, LabError> {
-        let open = |path: usize| {
+        let open = |(path, wire): (usize, &Wire)| {
             let failed = |source| LabError::Socket { socket: "endpoint's UDP", path, source };
-            let (local, remote) = (address(path as u8, role), address(path as u8, other(role)));
+            let of = |role| address(path as u8, wire.ip, role);
+            let (local, remote) = (of(role), of(other(role)));
             let at_port = |ip| SocketAddr::new(ip, PORT);
             PathSocket::open(at_port(local), at_port(remote)).map_err(failed)
         };
-        let namespace = match role {
-            Role::Client => &self.vehicle,
-            Role::Server => &self.cloud,
-        };
-        namespace.run(|| (0..self.wires.len()).map(open).collect())?
+        self.host(role).run(|| self.wires.iter().enumerate().map(open).collect())?
     }
 }
 
 /// An endpoint's end of a path: it knows its peer's hardware address, since frames pass the middle
 /// unchanged.
-fn endpoint(namespace: &Namespace, path: u8, role: Role) -> End {
-    let address = Address::new(address(path, role), 24).expect("24 bits fit an IPv4 address");
+fn endpoint(namespace: &Namespace, path: u8, ip: IpVersion, role: Role) -> End {
+    let prefix = match ip {
+        IpVersion::V4 => 24,
+        IpVersion::V6 => 64,
+    };
+    let own = Address::new(address(path, ip, role), prefix).expect("the prefix fits the address");
     End::new(namespace, &format!("p{path}"), mac(path, number(role)))
-        .address(address)
-        .neighbour(self::address(path, other(role)), mac(path, number(other(role))))
+        .address(own)
+        .neighbour(address(path, ip, other(role)), mac(path, number(other(role))))
 }
 
-/// A subnet a path; the vehicle is .1 in it and the cloud .2.
-fn address(path: u8, role: Role) -> IpAddr {
-    IpAddr::V4(Ipv4Addr::new(10, 77, path, 1 + number(role) as u8))
+/// A subnet a path; the vehicle is 1 in it and the cloud 2.
+fn address(path: u8, ip: IpVersion, role: Role) -> IpAddr {
+    let host = 1 + number(role) as u8;
+    match ip {
+        IpVersion::V4 => IpAddr::V4(Ipv4Addr::new(10, 77, path, host)),
+        IpVersion::V6 => IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, path.into(), 0, 0, 0, host.into())),
+    }
 }
 
 fn mac(path: u8, number: u32) -> MacAddress {

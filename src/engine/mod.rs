@@ -15,6 +15,7 @@ use crate::splitmix::{SplitMix64, mix};
 use crate::units::{Direction, Instant, PathId};
 
 mod bounds;
+mod buffer;
 mod conductor;
 mod endpoint;
 pub mod environment;
@@ -27,11 +28,13 @@ mod outcome;
 mod pace;
 mod packet_socket;
 mod real_clock;
+mod receive_batch;
 pub mod relay;
 mod side_by_side;
 pub mod sim;
 mod syscalls;
 mod tap;
+mod udp_overflows;
 mod udp_socket;
 pub mod uml;
 mod waiter;
@@ -56,8 +59,6 @@ pub const SETTLE: Duration = Duration::from_millis(100);
 pub const DRAIN_RELIABLE: Duration = Duration::from_secs(10);
 /// The same for a sender that does not send again.
 pub const DRAIN_UNRELIABLE: Duration = Duration::from_secs(2);
-/// Bytes of an IPv4 and a UDP header, in front of every datagram.
-pub const IP_UDP_HEADERS: u32 = 20 + 8;
 /// Bytes of an Ethernet header, which netem counts in a packet's length.
 pub const ETHERNET_HEADER: u32 = 14;
 

@@ -34,6 +34,7 @@ use crate::link::profile::{LinkProfile, SlotSpacing};
 use crate::protocol::Role;
 use crate::recording::{QdiscCounters, Recording};
 use crate::scenario::plan::Plan;
+use crate::units::IpVersion;
 
 /// How long the paths may take to run empty after a trial.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -53,7 +54,7 @@ impl Netem {
     /// Whether a trial could be run here: builds the network of one, sets netem in it with every
     /// setting that it has, reads that back, and takes it down.
     pub fn probe() -> Result<(), EngineError> {
-        let lab = Lab::build(1, Joint::Bridge)?;
+        let lab = Lab::build(&[IpVersion::V4], Joint::Bridge)?;
         lab.taps()?;
         lab.endpoint_sockets(Role::Client)?;
         Ok(Shaping::probe(&lab)?)
@@ -78,7 +79,7 @@ impl Engine for Netem {
         trial: &Trial,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
-        let lab = Lab::build(trial.plan.paths.len() as u8, Joint::Bridge)?;
+        let lab = Lab::of(&trial.plan.paths, Joint::Bridge)?;
         let bounds = Arc::new(Bounds::new(self.pace));
         let threads = Threads::start(trial, &lab, &bounds)?;
         let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);

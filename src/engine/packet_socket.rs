@@ -11,7 +11,7 @@ use nix::sys::socket::{
 };
 
 use super::syscalls::{
-    BATCH, ReceiveBatch, bind_to_interface, packet_socket_drops, send_batch, set_option,
+    BATCH, Receiver, bind_to_interface, packet_socket_drops, send_batch, set_option,
 };
 
 /// Bytes the kernel holds for the relay in each direction: some milliseconds at full speed. What
@@ -39,12 +39,17 @@ impl PacketSocket {
         Ok(Self { socket })
     }
 
-    pub fn receive(&self, batch: &mut ReceiveBatch) -> io::Result<usize> {
-        batch.receive(self.socket.as_fd())
+    /// Takes frames that have come out, as many as `receiver` can; says how many.
+    pub fn receive<'a>(
+        &self,
+        receiver: &mut Receiver,
+        places: impl Iterator<Item = [&'a mut [u8]; 2]>,
+    ) -> io::Result<usize> {
+        receiver.receive(self.socket.as_fd(), places)
     }
 
     /// Sends all of them in order; how many the kernel refused.
-    pub fn send(&self, frames: &[Vec<u8>]) -> usize {
+    pub fn send(&self, frames: &[impl AsRef<[u8]>]) -> usize {
         let mut refused = 0;
         let mut rest = frames;
         while !rest.is_empty() {

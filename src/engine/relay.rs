@@ -1,8 +1,10 @@
 //! Real time without netem: the sim engine's link model, run by a thread between network
 //! namespaces. Works on any kernel with namespaces and veth, as root or in a user namespace.
 
+mod arrivals;
 mod middle;
 mod one_way;
+mod wire;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -10,16 +12,19 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use self::middle::{Middle, Relayed};
+pub use self::wire::{Wire, WirePlan, WireReport};
 use super::bounds::Bounds;
 use super::conductor::{Conducted, Conductor};
 use super::fidelity::{Damage, Lateness, Stalls, Timekeeping};
 use super::lab::{Joint, Lab};
 use super::pace::Pace;
+use super::packet_socket::PacketSocket;
 use super::side_by_side::side_by_side;
 use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial};
 use crate::protocol::Role;
 use crate::recording::{Handshake, Recording};
 use crate::scenario::plan::Plan;
+use crate::units::IpVersion;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Relay;
@@ -27,7 +32,7 @@ pub struct Relay;
 impl Relay {
     /// Whether a trial could be run here: builds the network of one, and takes it down.
     pub fn probe() -> Result<(), EngineError> {
-        let lab = Lab::build(1, Joint::Relay)?;
+        let lab = Lab::build(&[IpVersion::V4], Joint::Relay)?;
         lab.relay_sockets()?;
         lab.endpoint_sockets(Role::Client)?;
         Ok(())
@@ -48,15 +53,23 @@ impl Engine for Relay {
         trial: &Trial,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
-        let lab = Lab::build(trial.plan.paths.len() as u8, Joint::Relay)?;
+        let lab = Lab::of(&trial.plan.paths, Joint::Relay)?;
         let bounds = Arc::new(Bounds::new(Pace::Real));
-        let relay = Running::start(trial, &lab, Arc::clone(&bounds))?;
+        let relay = start(trial.clone(), lab.relay_sockets()?, Arc::clone(&bounds))?;
         let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);
         // If the relay failed, that is why the endpoints did.
         let relayed = relay.end()?;
         let conducted = conducted?;
         Ok(Recording::new(trial, EngineKind::Relay, outcome(conducted, relayed)))
     }
+}
+
+fn start(
+    trial: Trial,
+    sockets: Vec<(PacketSocket, PacketSocket)>,
+    bounds: Arc<Bounds>,
+) -> Result<Running, EngineError> {
+    Running::start(Arc::clone(&bounds), move || Middle::of_trial(&trial, sockets, bounds))
 }
 
 /// The relay's thread. However a trial ends, it is told to stop and waited for.
@@ -66,11 +79,14 @@ struct Running {
 }
 
 impl Running {
-    fn start(trial: &Trial, lab: &Lab, bounds: Arc<Bounds>) -> Result<Self, EngineError> {
-        let middle = Middle::new(trial, lab.relay_sockets()?, Arc::clone(&bounds));
+    /// `middle` makes the relay on its own thread.
+    fn start(
+        bounds: Arc<Bounds>,
+        middle: impl FnOnce() -> Middle + Send + 'static,
+    ) -> Result<Self, EngineError> {
         let for_all = Arc::clone(&bounds);
         let body = move || {
-            let relayed = middle.run();
+            let relayed = middle().run();
             for_all.end();
             relayed
         };

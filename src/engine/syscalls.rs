@@ -11,10 +11,9 @@ pub const BATCH: usize = 32;
 /// Room for a timestamp, a TOS byte and an overflow count, each with its header.
 const CONTROL_LEN: usize = 128;
 
-/// The datagrams of one `recvmmsg`, in buffers that are used again for the next.
-pub struct ReceiveBatch {
-    buffers: Vec<u8>,
-    buffer_len: usize,
+/// What the kernel tells beside the datagrams of one `recvmmsg`; where their bytes go is up to the
+/// caller.
+pub struct Receiver {
     controls: Vec<Control>,
     received: Vec<Received>,
 }
@@ -27,61 +26,61 @@ struct Control([u8; CONTROL_LEN]);
 /// What the kernel told beside a datagram's bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Received {
-    length: usize,
+    pub length: usize,
     /// The datagram was longer than the buffer.
     pub truncated: bool,
     /// CLOCK_REALTIME in nanoseconds when the kernel took the datagram in.
     pub stamp: Option<u64>,
     pub tos: u8,
-    /// Datagrams this socket has dropped so far because its buffer was full.
-    pub overflowed: u32,
 }
 
-impl ReceiveBatch {
-    pub fn new(buffer_len: usize) -> Self {
+impl Receiver {
+    pub fn new() -> Self {
         Self {
-            buffers: vec![0; BATCH * buffer_len],
-            buffer_len,
             controls: vec![Control([0; CONTROL_LEN]); BATCH],
             received: Vec::with_capacity(BATCH),
         }
     }
 
-    /// Takes what waits on a socket, at most [`BATCH`] datagrams, and says how many; never blocks.
-    pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
+    /// Takes what waits on a socket, at most [`BATCH`] datagrams and one for each place, and says
+    /// how many; never blocks. A datagram fills the first part of its place and then the second.
+    pub fn receive<'a>(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        places: impl Iterator<Item = [&'a mut [u8]; 2]>,
+    ) -> io::Result<usize> {
         self.received.clear();
-        let mut iovecs = [EMPTY_IOVEC; BATCH];
+        let mut iovecs = [[EMPTY_IOVEC; 2]; BATCH];
         let mut headers = [EMPTY_HEADER; BATCH];
-        let buffers = self.buffers.chunks_exact_mut(self.buffer_len);
-        for (index, (buffer, control)) in buffers.zip(&mut self.controls).enumerate() {
-            iovecs[index] = iovec(buffer.as_mut_ptr(), buffer.len());
+        let mut count = 0;
+        for (index, (parts, control)) in places.zip(&mut self.controls).enumerate() {
+            iovecs[index] = parts.map(|part| iovec(part.as_mut_ptr(), part.len()));
             let header = &mut headers[index].msg_hdr;
-            header.msg_iov = &raw mut iovecs[index];
-            header.msg_iovlen = 1;
+            header.msg_iov = iovecs[index].as_mut_ptr();
+            header.msg_iovlen = 2;
             header.msg_control = control.0.as_mut_ptr().cast();
             header.msg_controllen = CONTROL_LEN;
+            count = index + 1;
         }
-        // SAFETY: each of the BATCH headers points to its own iovec, buffer and control block, all
-        // of which outlive the call and are borrowed by nothing else; the timeout may be null.
+        // SAFETY: each of the `count` headers points to its own iovecs, buffers and control block,
+        // all of which outlive the call and are borrowed by nothing else; the timeout may be null.
         let count = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
                 headers.as_mut_ptr(),
-                BATCH as libc::c_uint,
+                count as libc::c_uint,
                 libc::MSG_DONTWAIT,
                 std::ptr::null_mut(),
             )
         };
         let count = or_zero_if_it_would_block(count)?;
-        let controls = self.controls.iter();
-        self.received.extend(headers[..count].iter().zip(controls).map(Received::read));
+        self.received.extend(headers[..count].iter().zip(&self.controls).map(Received::read));
         Ok(count)
     }
 
-    /// The datagrams of the last call, in the order of their arrival.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Received)> {
-        let buffers = self.buffers.chunks_exact(self.buffer_len);
-        buffers.zip(&self.received).map(|(buffer, received)| (&buffer[..received.length], received))
+    /// Of the datagrams of the last call, in the order of their arrival.
+    pub fn received(&self) -> &[Received] {
+        &self.received
     }
 }
 
@@ -114,10 +113,10 @@ impl Received {
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) if data.len() >= 16 => {
                 self.stamp = Some(word(data, 0) * 1_000_000_000 + word(data, 8));
             }
-            (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) if data.len() >= 4 => {
-                self.overflowed = half(data, 0) as u32;
-            }
             (libc::IPPROTO_IP, libc::IP_TOS) if !data.is_empty() => self.tos = data[0],
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) if data.len() >= 4 => {
+                self.tos = half(data, 0) as u8;
+            }
             _ => {}
         }
     }
@@ -125,11 +124,12 @@ impl Received {
 
 /// Sends the first datagrams of `datagrams`, at most [`BATCH`], on a socket that knows where to;
 /// says how many the kernel took. Never blocks.
-pub fn send_batch(socket: BorrowedFd<'_>, datagrams: &[Vec<u8>]) -> io::Result<usize> {
+pub fn send_batch(socket: BorrowedFd<'_>, datagrams: &[impl AsRef<[u8]>]) -> io::Result<usize> {
     let datagrams = &datagrams[..datagrams.len().min(BATCH)];
     let mut iovecs = [EMPTY_IOVEC; BATCH];
     let mut headers = [EMPTY_HEADER; BATCH];
     for (index, datagram) in datagrams.iter().enumerate() {
+        let datagram = datagram.as_ref();
         iovecs[index] = iovec(datagram.as_ptr().cast_mut(), datagram.len());
         headers[index].msg_hdr.msg_iov = &raw mut iovecs[index];
         headers[index].msg_hdr.msg_iovlen = 1;

@@ -10,9 +10,8 @@ use nix::sys::socket::{
 };
 
 use super::packet_socket::enlarge;
-use super::syscalls::{
-    ReceiveBatch, bind_to_interface, packet_socket_drops, set_option, take_only_outgoing,
-};
+use super::receive_batch::ReceiveBatch;
+use super::syscalls::{bind_to_interface, packet_socket_drops, set_option, take_only_outgoing};
 
 pub struct Tap {
     socket: OwnedFd,

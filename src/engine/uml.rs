@@ -111,7 +111,7 @@ impl Engine for Uml {
     ) -> Result<Recording, EngineError> {
         self.record(trial, events).map_err(|source| {
             let sender = trial.sender().name.clone();
-            EngineError::Uml { sender, source }
+            EngineError::Uml { sender, source: Box::new(source) }
         })
     }
 }

@@ -14,12 +14,27 @@ use super::real_clock::{Clock, thread_cpu_time};
 use super::syscalls::run_first_in_first_out;
 use crate::units::Instant;
 
+/// A look at the sources takes some microseconds; so near to its deadline, a thread that is awake
+/// looks at the clock alone.
+const BLINK: Duration = Duration::from_micros(5);
+
 /// The scheduling priority of a thread among the real-time ones of this program.
 #[derive(Debug, Clone, Copy)]
 pub enum Priority {
     Endpoint = 10,
     /// Above the endpoints: they may compute, the relay must only be on time.
     Relay = 20,
+}
+
+impl Priority {
+    /// The share of a processor that a thread may use for long. Below the 95 % at which the kernel
+    /// stops real-time threads, and for the endpoints so far below that several can share one.
+    fn share(self) -> f64 {
+        match self {
+            Self::Endpoint => 0.7,
+            Self::Relay => 0.9,
+        }
+    }
 }
 
 /// The waiting of one thread; made on the thread itself.
@@ -52,7 +67,7 @@ impl Waiter {
             clock,
             pace,
             spin,
-            duty: Duty::new(now, thread_cpu_time()),
+            duty: Duty::new(priority.share(), now, thread_cpu_time()),
             stalls: Stalls::default(),
             realtime,
             awake_since: now,
@@ -91,7 +106,10 @@ impl Waiter {
 
     fn spin_until(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
         let from = self.clock.now();
-        while self.clock.now() < deadline && !poll_for(sources, Duration::ZERO) {}
+        while self.clock.now() + BLINK < deadline && !poll_for(sources, Duration::ZERO) {}
+        while self.clock.now() < deadline && deadline <= self.clock.now() + BLINK {
+            std::hint::spin_loop();
+        }
         self.spun += self.clock.now().saturating_since(from);
     }
 
@@ -131,6 +149,8 @@ fn poll_for(sources: &mut [PollFd<'_>], timeout: Duration) -> bool {
 /// that uses one all the time is stopped by the kernel for 50 ms of every second, so it had better
 /// take short naps of its own.
 struct Duty {
+    /// The share of a processor that the thread may use for long.
+    limit: f64,
     /// Seconds; below zero it is overdrawn.
     purse: f64,
     last: Instant,
@@ -138,27 +158,25 @@ struct Duty {
 }
 
 impl Duty {
-    /// The share of a processor that a thread may use for long.
-    const LIMIT: f64 = 0.7;
     /// Seconds that it may use at once after a rest.
     const PURSE: f64 = 0.01;
     /// Seconds. What it would take longer to pay back is forgiven: a host that stood still may look
     /// like use.
     const LONGEST_NAP: f64 = 0.002;
 
-    fn new(now: Instant, used: Duration) -> Self {
-        Self { purse: Self::PURSE, last: now, last_used: used }
+    fn new(limit: f64, now: Instant, used: Duration) -> Self {
+        Self { limit, purse: Self::PURSE, last: now, last_used: used }
     }
 
     /// Settles the account of a thread that has `used` this much in all; how long to nap if it is
     /// overdrawn.
     fn overdrawn(&mut self, now: Instant, used: Duration) -> Option<Duration> {
-        let earned = Self::LIMIT * now.saturating_since(self.last).as_secs_f64();
+        let earned = self.limit * now.saturating_since(self.last).as_secs_f64();
         let spent = used.saturating_sub(self.last_used).as_secs_f64();
         (self.last, self.last_used) = (now, used);
-        let most_debt = Self::LONGEST_NAP * Self::LIMIT;
+        let most_debt = Self::LONGEST_NAP * self.limit;
         self.purse = (self.purse + earned - spent).clamp(-most_debt, Self::PURSE);
-        let nap = Duration::try_from_secs_f64(-self.purse / Self::LIMIT).unwrap_or_default();
+        let nap = Duration::try_from_secs_f64(-self.purse / self.limit).unwrap_or_default();
         (!nap.is_zero()).then_some(nap)
     }
 
@@ -178,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_always_works_is_sent_to_nap_for_the_rest_of_its_share() {
-        let mut duty = Duty::new(at(0), Duration::ZERO);
+        let mut duty = Duty::new(0.7, at(0), Duration::ZERO);
         let (mut time, mut used) = (Duration::ZERO, Duration::ZERO);
         while time < Duration::from_secs(10) {
             time += Duration::from_micros(500);
@@ -191,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_mostly_sleeps_may_spin() {
-        let mut duty = Duty::new(at(0), Duration::ZERO);
+        let mut duty = Duty::new(0.7, at(0), Duration::ZERO);
         for round in 1..1000 {
             let used = Duration::from_micros(round * 100);
             assert_eq!(duty.overdrawn(at(round * 1000), used), None);

@@ -118,8 +118,8 @@ impl Witness {
         self.current = place as u8;
     }
 
-    /// A delay may be off by this much because of the engine's clock or the kernel's timers, without
-    /// being wrong. Not for the lateness that is told packet by packet.
+    /// A delay may be off by this much because of the engine's clock or the kernel's timers,
+    /// without being wrong. Not for the lateness that is told packet by packet.
     pub fn tolerate(&mut self, slack: Duration) {
         self.slack = self.slack.max(slack);
     }

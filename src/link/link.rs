@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::bucket::Bucket;
 use super::chance::Chance;
 use super::corrupt::bit_flip;
 use super::counters::Counters;
@@ -32,6 +33,8 @@ pub struct Link<T> {
     random: Random,
     counters: Counters,
     delay_line: DelayLine<T>,
+    /// Behind the delay line, from the first profile on that has one.
+    bucket: Option<Bucket<T>>,
     /// Overtakes the delay line and any slot; the last one in is the first one out, as in netem.
     ahead: Vec<Entry<T>>,
     /// Has left, and waits for `pop`.
@@ -50,6 +53,7 @@ pub struct Link<T> {
 const NEVER: i64 = i64::MAX;
 
 impl<T: Clone> Link<T> {
+    /// From the beginning of the clock on: the first slot opens then.
     pub fn new(profile: &LinkProfile, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let holds_table = distribution::table(&profile.distribution).is_some();
@@ -58,6 +62,7 @@ impl<T: Clone> Link<T> {
             random,
             counters: Counters::default(),
             delay_line: DelayLine::new(),
+            bucket: profile.bucket.map(|settings| Bucket::new(0, settings)),
             ahead: Vec::new(),
             left: VecDeque::new(),
             last_left: i64::MIN,
@@ -81,6 +86,10 @@ impl<T: Clone> Link<T> {
         self.random = Random::new(seed);
         self.holds_table |= distribution::table(&profile.distribution).is_some();
         self.effects = Effects::new(now, profile, self.holds_table, &mut self.random);
+        match (&mut self.bucket, profile.bucket) {
+            (Some(bucket), settings) => bucket.change(settings),
+            (None, settings) => self.bucket = settings.map(|it| Bucket::new(now, it)),
+        }
     }
 
     /// What the next correlated draws depend on, to be called after `new` or `set_profile`: netem
@@ -125,7 +134,10 @@ impl<T: Clone> Link<T> {
     pub fn next_wakeup(&self) -> Option<Instant> {
         match self.left.front() {
             Some((left_at, _)) => Some(instant(*left_at)),
-            None => (self.wakeup != NEVER).then(|| instant(self.wakeup)),
+            None => {
+                let wakeup = self.next_timer();
+                (wakeup != NEVER).then(|| instant(wakeup))
+            }
         }
     }
 
@@ -135,11 +147,16 @@ impl<T: Clone> Link<T> {
 
     /// Packets on the link and those that wait for `pop`; only the former count against the limit.
     pub fn len(&self) -> usize {
-        self.delay_line.len() + self.ahead.len() + self.left.len()
+        self.held() + self.ahead.len() + self.left.len()
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What counts against the limit.
+    fn held(&self) -> usize {
+        self.delay_line.len() + self.bucket.as_ref().map_or(0, Bucket::len)
     }
 
     /// Loss, corruption, limit, then the copy, then the packet itself.
@@ -158,12 +175,17 @@ impl<T: Clone> Link<T> {
         // A packet both duplicated and lost goes on alone.
         let copy = (duplicated && !lost).then(|| packet.clone());
         self.corrupt(&mut packet);
-        if self.delay_line.len() >= self.effects.limit {
+        if self.held() >= self.effects.limit {
             return self.overflow(length, copy.is_some());
         }
         // The copy has its own fate, but is not copied again.
         if let Some(copy) = copy {
+            let marked = self.counters.marked.packets;
             self.enter(now, copy, false);
+            // The kernel's copy shares its bytes with the packet, unless corruption took them
+            // apart, and a mark is written into them.
+            let marked = self.counters.marked.packets > marked;
+            packet.marked |= marked && packet.corrupted.is_none();
         }
         self.enqueue(now, packet);
         Pushed::Queued
@@ -228,9 +250,17 @@ impl<T: Clone> Link<T> {
     }
 
     fn run_timers_until(&mut self, now: i64) {
-        while self.wakeup <= now {
-            self.let_leave(self.wakeup);
+        while self.next_timer() <= now {
+            let timer = self.next_timer();
+            if let Some(bucket) = self.bucket.as_mut().filter(|it| it.wakeup() == timer) {
+                bucket.timer_fired();
+            }
+            self.let_leave(timer);
         }
+    }
+
+    fn next_timer(&self) -> i64 {
+        self.bucket.as_ref().map_or(NEVER, Bucket::wakeup).min(self.wakeup)
     }
 
     /// What netem does after each packet that enters and whenever its timer fires.
@@ -246,10 +276,21 @@ impl<T: Clone> Link<T> {
         if let Some(entry) = self.ahead.pop() {
             return Some(entry);
         }
+        while let Some(entry) = self.through_the_delay_line(now) {
+            let Some(bucket) = &mut self.bucket else { return Some(entry) };
+            if let Err(entry) = bucket.take_in(entry) {
+                self.counters.overflowed += entry.packet.length;
+            }
+        }
+        self.bucket.as_mut()?.let_go(now)
+    }
+
+    fn through_the_delay_line(&mut self, now: i64) -> Option<Entry<T>> {
         self.wakeup = NEVER;
         let mut may_leave = self.delay_line.earliest_due()?;
+        let seeded = &mut self.random.seeded;
         if let Some(slots) = &mut self.effects.slots {
-            slots.renew_if_stale(may_leave, now, &mut self.random.seeded);
+            slots.renew_if_stale(may_leave, now, seeded);
             may_leave = may_leave.max(slots.opens());
         }
         if may_leave > now {
@@ -258,7 +299,7 @@ impl<T: Clone> Link<T> {
         }
         let entry = self.delay_line.take_earliest()?;
         if let Some(slots) = &mut self.effects.slots {
-            slots.spend(entry.packet.length, now, &mut self.random.seeded);
+            slots.spend(entry.packet.length, now, seeded);
         }
         Some(entry)
     }

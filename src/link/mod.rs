@@ -7,7 +7,7 @@
 //! counters      what was done to it
 //! link          the steps of a packet, in netem's order
 //! chance        does something with a probability happen to this packet?
-//! loss corrupt reorder delay rate queue slot      one effect each
+//! loss corrupt reorder delay rate queue slot bucket      one effect each
 //! distribution  the tables behind normal, pareto and paretonormal jitter
 //! table         reading a table from a file
 //! rng           the generator all draws come from
@@ -16,6 +16,7 @@
 //! No I/O and no clock: time and seed come in as arguments, so that the same packets at the same
 //! instants always meet the same fate.
 
+mod bucket;
 mod chance;
 mod corrupt;
 mod counters;

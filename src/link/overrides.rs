@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::profile::{
-    Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Reorder, Slot,
+    Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Reorder, Slot, TokenBucket,
 };
 use crate::units::Probability;
 
@@ -23,6 +23,8 @@ pub struct Overrides {
     pub reorder: Option<Option<Reorder>>,
     /// `Some(None)` takes the limit away.
     pub rate: Option<Option<RateLimit>>,
+    /// `Some(None)` takes the bucket away.
+    pub bucket: Option<Option<TokenBucket>>,
     pub limit: Option<u32>,
     /// `Some(None)` takes the slots away.
     pub slot: Option<Option<Slot>>,
@@ -41,6 +43,7 @@ impl Overrides {
         put(&mut profile.corrupt, &self.corrupt);
         put(&mut profile.reorder, &self.reorder);
         put(&mut profile.rate, &self.rate);
+        put(&mut profile.bucket, &self.bucket);
         put(&mut profile.limit, &self.limit);
         put(&mut profile.slot, &self.slot);
         put(&mut profile.ecn, &self.ecn);

@@ -22,6 +22,9 @@ pub struct LinkProfile {
     pub corrupt: Correlated,
     pub reorder: Option<Reorder>,
     pub rate: Option<RateLimit>,
+    /// What packets pass after the delay line, but for those that [`Reorder`] picks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<TokenBucket>,
     /// Packets held at most, those on the delay line included (netem's `limit`).
     pub limit: u32,
     pub slot: Option<Slot>,
@@ -42,10 +45,28 @@ impl Default for LinkProfile {
             corrupt: Correlated::default(),
             reorder: None,
             rate: None,
+            bucket: None,
             limit: DEFAULT_LIMIT,
             slot: None,
             ecn: false,
         }
+    }
+}
+
+impl LinkProfile {
+    /// Whether packets that enter at one instant all leave at one instant, as long as the queue has
+    /// room for them: no draw, rate or slot could tell one from another.
+    pub fn treats_all_alike(&self) -> bool {
+        let alike = Self {
+            delay: self.delay,
+            delay_correlation: self.delay_correlation,
+            distribution: self.distribution.clone(),
+            order: self.order,
+            limit: self.limit,
+            ecn: self.ecn,
+            ..Self::default()
+        };
+        *self == alike
     }
 }
 
@@ -124,6 +145,17 @@ pub struct RateLimit {
     pub cell_size: u32,
     /// Bytes added to each cell.
     pub cell_overhead: i32,
+}
+
+/// A rate that lets bursts pass, as the kernel's tbf does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenBucket {
+    pub rate: Rate,
+    /// Bytes, Ethernet headers included, that may pass at once after silence. Longer packets never
+    /// pass.
+    pub burst: u32,
+    /// Bytes that may wait; more are dropped.
+    pub queue: u32,
 }
 
 /// Packets leave only in slots, as on a scheduled radio link.

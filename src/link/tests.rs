@@ -1,5 +1,6 @@
 //! The link as a whole: its effects one by one, and all of them together against a second model.
 
+mod changes;
 mod effects;
 mod equality;
 mod reference;

@@ -17,7 +17,7 @@ use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, Replicat
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::scenario::plan::{Claim, PathPlan, Plan, SenderPlan};
 use crate::timeline::{Outage, Timeline};
-use crate::units::{PathId, Probability};
+use crate::units::{IpVersion, PathId, Probability};
 use crate::workload::{Keep, Periodic, Workload};
 
 pub const SENDERS: [&str; 6] = ["udp", "kcp", "quic", "mpquic", "kcp-both", "quic-both"];
@@ -32,6 +32,7 @@ pub fn plan(repeat: u32) -> Plan {
         name: name.to_owned(),
         profile: None,
         sources: Vec::new(),
+        ip: IpVersion::V4,
         up: Default::default(),
         down: Default::default(),
     };

@@ -1,9 +1,11 @@
-//! Every message of every run as one line: for those who would rather compute themselves.
+//! Every message of every run as one line, and every figure of the receipt: for those who would
+//! rather compute themselves.
 
 use std::io::{self, Write};
 
 use csv::Writer;
 
+use super::{Report, json};
 use crate::recording::{Message, Messages, Recording};
 
 /// `run` counts from 0 as in the recordings, `message` from 0 in the order scheduled. Times are
@@ -43,6 +45,48 @@ fn milliseconds(nanos: Option<u64>) -> String {
     nanos.map_or_else(String::new, exact)
 }
 
+/// As in the summary: `profile` counts from 0 within a direction.
+const IMPAIRMENT_HEADER: [&str; 11] = [
+    "path",
+    "direction",
+    "profile",
+    "figure",
+    "unit",
+    "asked",
+    "realised",
+    "low",
+    "high",
+    "packets",
+    "verdict",
+];
+
+/// One line a figure of what each link was asked for and what it did; empty where there is none.
+pub fn write_impairment(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Writer::from_writer(out);
+    lines.write_record(IMPAIRMENT_HEADER)?;
+    let mut last = None;
+    for link in json::links(report) {
+        let place = match last {
+            Some((path, direction, place)) if (path, direction) == (link.path, link.direction) => {
+                place + 1
+            }
+            _ => 0,
+        };
+        last = Some((link.path, link.direction, place));
+        let (direction, place) = (link.direction.to_string(), place.to_string());
+        for figure in &link.figures {
+            let number = |value: Option<f64>| value.map_or_else(String::new, |it| it.to_string());
+            let numbers = [figure.asked, figure.realised, figure.low, figure.high].map(number);
+            let names = [link.path, &direction, &place, &figure.figure, figure.unit];
+            let packets = figure.packets.to_string();
+            let ends = [packets.as_str(), &figure.verdict];
+            let numbers = numbers.iter().map(String::as_str);
+            lines.write_record(names.into_iter().chain(numbers).chain(ends))?;
+        }
+    }
+    lines.flush()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,5 +108,13 @@ mod tests {
         udp,0,1,20.000000,20.000001,,
         udp,0,2,40.000000,,,
         ");
+    }
+
+    #[test]
+    fn a_line_a_figure_of_each_link() {
+        let report = crate::report::summarise(&sample::plan(1), &[sample::recording("kcp", 0)]);
+        let mut out = Vec::new();
+        write_impairment(&report, &mut out).unwrap();
+        insta::assert_snapshot!(String::from_utf8(out).unwrap());
     }
 }

@@ -215,3 +215,6 @@ fn widened(judged: &Judged, by: f64) -> Interval<f64> {
         high: high.map(|high| (did + (high - did) * by).min(most)),
     }
 }
+
+#[cfg(test)]
+mod tests;

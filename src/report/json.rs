@@ -20,6 +20,8 @@ use document::{
     RecoveryValue, Run, Sender, Workload,
 };
 
+pub(super) use impairment::links;
+
 pub const VERSION: u32 = 1;
 
 pub fn summary(report: &Report) -> String {
@@ -41,7 +43,7 @@ impl<'a> From<&'a Report> for Document<'a> {
             confidence: CONFIDENCE,
             senders: report.senders.iter().map(|sender| Sender::new(sender, names)).collect(),
             claims: report.claims.iter().map(Claim::from).collect(),
-            impairment: impairment::links(report),
+            impairment: links(report),
             fidelity: report.fidelity.as_ref(),
             kernel: report.kernel.as_ref(),
             remarks: report.remarks.iter().map(ToString::to_string).collect(),

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::link::profile::{LinkProfile, Loss, Order};
 use crate::scenario::plan::Plan;
-use crate::scenario::quantity::{print_probability, print_rate};
+use crate::scenario::quantity::{print_probability, print_rate, print_size};
 use crate::scenario::written::link_settings as settings;
-use crate::units::{Direction, PathId};
+use crate::units::{Direction, IpVersion, PathId};
 
 use super::figures;
 
@@ -28,9 +28,10 @@ fn describe_path(plan: &Plan, id: PathId) -> String {
     let (down, instants_down) = over_time(plan, id, Direction::Down, &path.down);
     instants.extend(instants_down);
     let (up, down) = (describe(up), describe(down));
+    let ip = if path.ip == IpVersion::V6 { " over IPv6" } else { "" };
     let first = match up == down {
-        true => format!("{} {up}", path.name),
-        false => format!("{} up {up}, down {down}", path.name),
+        true => format!("{}{ip} {up}", path.name),
+        false => format!("{}{ip} up {up}, down {down}", path.name),
     };
     match instants.len() {
         0 => first,
@@ -68,6 +69,9 @@ fn describe(profile: &LinkProfile) -> String {
     let mut parts = vec![delay(profile)];
     parts.extend(loss(&profile.loss));
     parts.extend(profile.rate.map(|limit| print_rate(limit.rate)));
+    parts.extend(profile.bucket.map(|bucket| {
+        format!("{} in bursts of {}", print_rate(bucket.rate), print_size(bucket.burst.into()))
+    }));
     let usual = settings(&LinkProfile::default());
     let unusual = settings(profile).into_iter().zip(usual).filter(|(is, usual)| is != usual);
     let others = unusual.map(|(setting, _)| setting).filter(|(key, _)| !IN_WORDS.contains(key));

@@ -9,6 +9,7 @@
 //!   recordings/        <sender>-<repetition>.json, one a trial
 //!   summary.json       every figure, for scripts
 //!   messages.csv       every message
+//!   impairment.csv     what each link was asked for and what it did
 //!   charts/            SVG and PNG
 //! ```
 
@@ -34,6 +35,7 @@ const ENVIRONMENT: &str = "environment.json";
 const RECORDINGS: &str = "recordings";
 const SUMMARY: &str = "summary.json";
 const MESSAGES: &str = "messages.csv";
+const IMPAIRMENT: &str = "impairment.csv";
 const CHARTS: &str = "charts";
 
 /// Recordings of a folder that are still read: 64 senders, a thousand repetitions each.
@@ -162,6 +164,9 @@ impl Results {
         write_atomically(&self.folder.join(SUMMARY), json::summary(&report).as_bytes())?;
         write_atomically_with(&self.folder.join(MESSAGES), |out| {
             csv::write_messages(&in_plan_order(plan, recordings), out)
+        })?;
+        write_atomically_with(&self.folder.join(IMPAIRMENT), |out| {
+            csv::write_impairment(&report, out)
         })?;
         let charts = self.folder.join(CHARTS);
         let create = |source| ResultsError::Create { path: charts.clone(), source };

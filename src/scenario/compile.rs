@@ -37,7 +37,8 @@ pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
     let (path_names, paths) = path::paths(&mut scenario, &profiles);
     let workload = workload::workload(&mut scenario);
     let timeline = timeline(&mut scenario, &path_names, workload.as_ref(), paths.as_deref());
-    let (sender_names, senders) = sender::senders(&mut scenario, &path_names, workload.as_ref());
+    let (sender_names, senders) =
+        sender::senders(&mut scenario, &path_names, paths.as_deref(), workload.as_ref());
     let repeat = scenario.whole_number("repeat", 1, limits::REPEAT).unwrap_or(1);
     let seed = scenario.whole_number("seed", 0, u64::MAX).unwrap_or(1);
     let claims = claim::claims(&mut scenario, &sender_names);

@@ -35,6 +35,10 @@ pub const DURATION: Duration = Duration::from_secs(24 * 3600);
 pub const LINK_RATE: u64 = 100_000_000_000;
 /// Packets.
 pub const QUEUE: u64 = 1_000_000;
+/// Bytes of the longest packet of a path, with its Ethernet header: no bucket may be smaller.
+pub const LONGEST_FRAME: u64 = 1_514;
+/// Bytes of a burst, and of the queue before a bucket.
+pub const BUCKET: u64 = 1 << 30;
 /// Bytes added to a packet or to a cell, either way.
 pub const OVERHEAD: u64 = 10_000;
 
@@ -52,6 +56,8 @@ pub const MESSAGES_COUNTED: u64 = 1_000_000_000;
 /// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP
 /// headers.
 pub const UDP_MESSAGE: u32 = 1_472;
+/// Bytes of a datagram that fits a packet of 1,500 bytes over IPv6, whose header is longer.
+pub const IPV6_DATAGRAM: u32 = 1_452;
 /// Bytes of a message that fits a QUIC datagram whatever the path: QUIC promises packets of 1,200
 /// bytes (RFC 9000, section 14), of which header, authentication tag and frame header take up to
 /// 60.

@@ -94,6 +94,8 @@ pub enum Mistake {
     ReorderWithoutDelay,
     #[error("there are no cells that could have this overhead")]
     CellOverheadWithoutCell,
+    #[error("a rate with a burst counts packets as they are, without overhead or cells")]
+    BurstWithOverhead,
     #[error("the shortest time between slots is more than the longest")]
     SlotBackwards,
     #[error("`{a}` and `{b}` together are more than 100%")]
@@ -126,6 +128,11 @@ pub enum Mistake {
         "`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}"
     )]
     MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: &'static str },
+    #[error(
+        "`{protocol}` sends datagrams of {bytes}B, and over IPv6 (path `{path}`) {limit}B are the \
+         most that fit a packet of 1500 bytes"
+    )]
+    TooLargeForIpv6 { protocol: &'static str, bytes: u32, path: String, limit: u32 },
     #[error("`{protocol}` cannot be replicated: {reason}")]
     CannotReplicate { protocol: &'static str, reason: &'static str },
     #[error("with an `mtu` of {mtu}B no copy fits a packet: {limit}B are the most")]
@@ -165,6 +172,9 @@ impl Mistake {
                 Some("a name has lower-case letters, digits and dashes, at most 48, no dash first")
             }
             Self::CellOverheadWithoutCell => Some("add a `cell` size"),
+            Self::BurstWithOverhead => {
+                Some("leave out `burst` and `queue`, or `overhead`, `cell` and `cell-overhead`")
+            }
             Self::ReorderWithoutDelay => Some("add a `delay`, or write `reorder: none`"),
             Self::OutageDirection => Some("to lose packets one way, write `set: { loss: 100% }`"),
             Self::OutageFor => Some("leave `for` out"),

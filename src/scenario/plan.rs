@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::link::profile::LinkProfile;
 use crate::protocol::ProtocolSettings;
 use crate::timeline::Timeline;
-use crate::units::PathId;
+use crate::units::{IpVersion, PathId};
 use crate::workload::{Keep, Workload};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub struct PathPlan {
     /// The profile it came from, and that profile's own sources.
     pub profile: Option<String>,
     pub sources: Vec<String>,
+    #[serde(default)]
+    pub ip: IpVersion,
     pub up: LinkProfile,
     pub down: LinkProfile,
 }

@@ -13,7 +13,7 @@ use super::plan::{Claim, PathPlan, Plan};
 use super::quantity::{print_duration, print_size};
 use crate::link::profile::LinkProfile;
 use crate::timeline::{Change, Timeline};
-use crate::units::{Direction, PathId};
+use crate::units::{Direction, IpVersion, PathId};
 use crate::workload::{Keep, Workload};
 
 /// A line of YAML and what is indented below it.
@@ -77,6 +77,9 @@ fn path(path: &PathPlan) -> Item {
     let mut below = Vec::new();
     below.extend(path.profile.iter().map(|name| Item::line(format!("# profile {name}"))));
     below.extend(path.sources.iter().map(|source| Item::line(format!("# {}", one_line(source)))));
+    if path.ip == IpVersion::V6 {
+        below.push(Item::value("ip", 6));
+    }
     if path.up == path.down {
         below.extend(settings(&path.up));
     } else {

@@ -4,7 +4,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use impairlab::engine::netem::options::options;
+use impairlab::engine::netem::options::{OPEN_BUCKET, bucket, options};
 use impairlab::link::profile::LinkProfile;
 use netns::netem::{History, Options};
 use netns::{End, MacAddress, Namespace, Topology};
@@ -17,12 +17,10 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 
 use crate::profiles::Case;
-use crate::traffic::{CLOCK_STEP, Frame, Traffic};
+use crate::traffic::{AHEAD, CLOCK_STEP, Frame, Traffic};
 
 /// More than a case can have under way.
 const SOCKET_BUFFER: usize = 64 << 20;
-/// From the first profile to the first frame: 2²⁰ ns, a whole number of steps of the clock.
-const START_AHEAD: Duration = Duration::from_nanos(1 << 20);
 
 pub struct Guest {
     near: Namespace,
@@ -30,6 +28,13 @@ pub struct Guest {
     receiver: OwnedFd,
     /// What the wall clock shows beyond the monotonic one.
     wall_ahead: Duration,
+}
+
+/// What the kernel has been given since netem was new, and does not let go of.
+#[derive(Default)]
+struct Given {
+    tables: History,
+    bucket: bool,
 }
 
 /// What the kernel did with a case. Instants count from its start.
@@ -80,11 +85,11 @@ impl Guest {
 
     /// Sends the traffic of a case through its profiles.
     pub fn run(&self, case: &Case, traffic: &Traffic) -> Observed {
-        let mut history = History::default();
+        let mut history = Given::default();
         self.set(&case.first, case.seeds[0], &mut history);
+        let start = now() + AHEAD;
         self.assert_held(&case.first, case.seeds[0]);
         assert!(self.receive(Duration::ZERO, traffic).is_empty(), "nothing is under way");
-        let start = now() + START_AHEAD;
         let mut observed = Observed::default();
         let mut at = Duration::ZERO;
         let mut entered = Duration::ZERO;
@@ -108,10 +113,18 @@ impl Guest {
         observed
     }
 
-    fn set(&self, profile: &LinkProfile, seed: u64, history: &mut History) {
+    fn set(&self, profile: &LinkProfile, seed: u64, given: &mut Given) {
         let options = options(profile, Some(seed)).expect("netem can do it");
-        let encoded = options.encode_after(history).expect("it fits");
-        self.near.set_root_qdisc("link", &encoded).expect("this kernel has netem");
+        let netem = options.encode_after(&mut given.tables).expect("it fits");
+        given.bucket |= profile.bucket.is_some();
+        let result = match given.bucket {
+            false => self.near.set_root_qdisc("link", &netem),
+            true => {
+                let child = bucket(profile).unwrap_or(OPEN_BUCKET).encode();
+                self.near.set_root_and_child_qdisc("link", &netem, &child)
+            }
+        };
+        result.expect("this kernel has netem and tbf");
     }
 
     /// The kernel holds what it was asked for.
@@ -121,6 +134,11 @@ impl Guest {
         let netem = held.iter().find(|qdisc| qdisc.kind == "netem").expect("netem");
         let held = Options::parse(&netem.options).expect("netem's options");
         assert_eq!(options.differences(&held), [""; 0], "{options:?}");
+        if let Some(bucket) = bucket(profile) {
+            let held = self.near.qdiscs().expect("queue disciplines");
+            let tbf = held.iter().find(|qdisc| qdisc.kind == "tbf").expect("tbf");
+            assert_eq!(bucket.differences(&tbf.options), [""; 0], "{bucket:?}");
+        }
     }
 
     /// Whether the kernel refused it.

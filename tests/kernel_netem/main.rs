@@ -15,9 +15,11 @@
 //! guest      sends and receives it, inside of the guest
 //! model      what the link model makes of it
 //! compare    both, packet by packet
+//! flips      the bits that the kernel corrupts
 //! ```
 
 mod compare;
+mod flips;
 mod guest;
 mod model;
 mod profiles;

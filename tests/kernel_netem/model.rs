@@ -7,7 +7,7 @@ use impairlab::units::Instant;
 
 use crate::guest::Observed;
 use crate::profiles::{Case, Effect};
-use crate::traffic::{Traffic, packet};
+use crate::traffic::{START, Traffic, packet};
 
 #[derive(Debug, Default)]
 pub struct Expected {
@@ -32,15 +32,15 @@ pub fn expect(case: &Case, traffic: &Traffic, observed: &Observed, last: u32) ->
     let mut expected = Expected::default();
     for (number, frame) in traffic.frames.iter().enumerate() {
         if let (Some(second), true) = (&case.second, traffic.changes_before(number)) {
-            link.set_profile(Instant::ZERO + observed.changed, second, case.seeds[1]);
+            link.set_profile(START + observed.changed, second, case.seeds[1]);
         }
-        let pushed = link.push(Instant::ZERO + observed.entered[number], packet(frame, number));
+        let pushed = link.push(START + observed.entered[number], packet(frame, number));
         expected.refused.push(pushed == Pushed::Overflowed);
     }
     while let Some(departed) = link.pop(Instant::FAR_FUTURE) {
         expected.departures.push(Departure {
             number: departed.packet.payload,
-            due: departed.due.saturating_since(Instant::ZERO),
+            due: departed.due.saturating_since(START),
             marked: departed.packet.marked,
             corrupted: departed.packet.corrupted.is_some(),
         });

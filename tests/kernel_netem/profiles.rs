@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use impairlab::link::profile::{
     Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing,
+    TokenBucket,
 };
 use impairlab::splitmix::SplitMix64;
 use impairlab::units::{Probability, Rate};
@@ -56,6 +57,8 @@ const KINDS: &[Kind] = &[
     ("rate", |d| d.plain(|d, p| p.rate = Some(d.rate()))),
     ("rate with cells", |d| d.plain(|d, p| p.rate = Some(d.rate_with_cells()))),
     ("limit", |d| d.plain(|d, p| p.limit = 1 + d.below(20) as u32)),
+    ("token bucket", |d| d.plain(|d, p| p.bucket = Some(d.bucket()))),
+    ("token bucket, full queue", |d| d.slotted(|d, p| p.bucket = Some(d.small_bucket()))),
     ("slots of one length", |d| d.slotted(|d, p| p.slot = Some(d.slot_of_one_length()))),
     ("slots from a table", |d| d.slotted(|d, p| p.slot = Some(d.slot_from_table()))),
     ("slots evenly spread", |d| d.slotted(|d, p| p.slot = Some(d.slot_evenly_spread()))),
@@ -72,6 +75,7 @@ const KINDS: &[Kind] = &[
     ("all at once, slots", |d| d.slotted(Dice::all_with_slots)),
     ("changed midway", |d| d.changed(Dice::plain, Dice::all)),
     ("changed midway", |d| d.changed(Dice::plain, Dice::all)),
+    ("changed midway, bucket", |d| d.changed(Dice::slotted, Dice::perhaps_bucket)),
     ("changed midway, slots", |d| d.changed(Dice::slotted, Dice::all_with_slots)),
 ];
 
@@ -266,6 +270,27 @@ impl Dice {
             cell_overhead: self.below(20) as i32 - 1,
             ..self.rate()
         }
+    }
+
+    /// Any rate, and room for all.
+    fn bucket(&mut self) -> TokenBucket {
+        let burst = 1_514 + self.below(20_000) as u32;
+        TokenBucket { rate: self.rate().rate, burst, queue: 100_000_000 }
+    }
+
+    /// A byte takes a whole number of steps of the clock, so that a timer that is late by one
+    /// decides nothing about what finds the queue full.
+    fn small_bucket(&mut self) -> TokenBucket {
+        let bytes_per_second = [3_906_250, 1_953_125][self.below(2) as usize];
+        let rate = Rate::from_bits_per_second(8 * bytes_per_second).expect("not zero");
+        let (burst, queue) = (1_514 + self.below(3_000), 1_514 + self.below(8_000));
+        TokenBucket { rate, burst: burst as u32, queue: queue as u32 }
+    }
+
+    fn perhaps_bucket(&mut self, profile: &mut LinkProfile) {
+        self.fates(profile);
+        let bucket = self.small_bucket();
+        profile.bucket = (!self.one_in(3)).then_some(bucket);
     }
 
     /// Where delays are many: any of them, and any others beside.

@@ -15,6 +15,12 @@ pub const CLOCK_STEP: Duration = Duration::from_nanos(256);
 /// Shortest and longest frame, with the Ethernet header.
 const LENGTHS: std::ops::Range<u64> = 60..1_515;
 
+/// From the first profile to the start: a whole number of steps of any clock here.
+pub const AHEAD: Duration = Duration::from_nanos(1 << 20);
+/// The start on the clock of the model, which begins with the first profile: its slots count from
+/// there. Reading the clock takes a few steps.
+pub const START: Instant = Instant::from_nanos((1 << 20) + 2 * 256);
+
 /// So long before and after each frame nothing else may happen on the link, since a timer of the
 /// kernel may be late by a few steps of its clock, and the order of the two would then be open.
 const QUIET: Duration = Duration::from_micros(4);
@@ -61,7 +67,7 @@ impl Traffic {
             }
             if let (Some(second), true) = (&case.second, plan.changes_before(number)) {
                 at = quiet(&mut link, at + case.grid, case.grid, QUIET_CHANGE);
-                link.set_profile(Instant::ZERO + at, second, case.seeds[1]);
+                link.set_profile(START + at, second, case.seeds[1]);
                 plan.change = at;
                 at = quiet(&mut link, at + AFTER_CHANGE, case.grid, QUIET);
             }
@@ -69,10 +75,10 @@ impl Traffic {
             let ecn_capable = random.next().is_multiple_of(2);
             let frame = Frame { at, length: length as u32, ecn_capable };
             plan.frames.push(frame);
-            link.push(Instant::ZERO + at, packet(&frame, number));
+            link.push(START + at, packet(&frame, number));
         }
         while let Some(wakeup) = link.next_wakeup() {
-            at = wakeup.saturating_since(Instant::ZERO);
+            at = wakeup.saturating_since(START);
             while link.pop(wakeup).is_some() {}
         }
         plan.over = on_grid(at + PATIENCE + case.longest_guess, CLOCK_STEP);
@@ -94,7 +100,7 @@ pub fn packet(frame: &Frame, number: usize) -> Packet<usize> {
 fn quiet(link: &mut Link<usize>, at: Duration, grid: Duration, after: Duration) -> Duration {
     let mut at = on_grid(at, grid);
     loop {
-        let instant = Instant::ZERO + at;
+        let instant = START + at;
         while link.pop(instant - QUIET).is_some() {}
         match link.next_wakeup() {
             Some(wakeup) if wakeup <= instant + after => at += 37 * grid,

@@ -13,7 +13,7 @@ use impairlab::protocol::settings::{
 };
 use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
 use impairlab::timeline::Timeline;
-use impairlab::units::{PathId, Probability};
+use impairlab::units::{IpVersion, PathId, Probability};
 use impairlab::workload::{Keep, Periodic, Workload};
 
 pub const PATH: PathId = PathId(0);
@@ -44,6 +44,20 @@ pub fn delayed(ms: u64) -> LinkProfile {
 pub fn trial(up: LinkProfile, down: LinkProfile) -> Trial {
     let udp = ProtocolSettings::Udp(UdpSettings { path: PATH });
     of(udp, Workload::Control(periodic()), vec![path("first", up, down)])
+}
+
+/// The same over IPv6.
+pub fn over_ipv6(mut trial: Trial) -> Trial {
+    let plan = Arc::make_mut(&mut trial.plan);
+    plan.paths.iter_mut().for_each(|path| path.ip = IpVersion::V6);
+    trial
+}
+
+/// The same with messages of another size.
+pub fn of_size(mut trial: Trial, size: u32) -> Trial {
+    let plan = Arc::make_mut(&mut trial.plan);
+    plan.workload = Workload::Control(Periodic { size, ..periodic() });
+    trial
 }
 
 pub fn echo(up: LinkProfile, down: LinkProfile) -> Trial {
@@ -103,7 +117,14 @@ fn periodic() -> Periodic {
 }
 
 fn path(name: &str, up: LinkProfile, down: LinkProfile) -> PathPlan {
-    PathPlan { name: name.to_owned(), profile: None, sources: Vec::new(), up, down }
+    PathPlan {
+        name: name.to_owned(),
+        profile: None,
+        sources: Vec::new(),
+        ip: IpVersion::V4,
+        up,
+        down,
+    }
 }
 
 fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> Trial {

@@ -1,6 +1,6 @@
-//! The kernel finishes three things some time after it has said yes: a link drops what is sent until
-//! it has noticed that its peer is up, a bridge passes nothing on until its port has noticed that,
-//! and an IPv6 address receives nothing until its route is in.
+//! The kernel finishes three things some time after it has said yes: a link drops what is sent
+//! until it has noticed that its peer is up, a bridge passes nothing on until its port has noticed
+//! that, and an IPv6 address receives nothing until its route is in.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::thread::sleep;
@@ -13,24 +13,27 @@ use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, Ro
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use nix::errno::Errno;
 
-use super::End;
-use crate::namespace::Namespace;
+use super::{End, Place};
 use crate::netlink::{Batch, NetlinkError};
 
 /// Ten seconds; it takes a few milliseconds, up to one second on kernels before 6.8.
 const ATTEMPTS: u32 = 10_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// `ends` are all in `namespace`.
-pub(super) fn wait_until_ready(namespace: &Namespace, ends: &[End]) -> Result<(), NetlinkError> {
-    for _ in 0..ATTEMPTS {
-        match ask_for_state(ends).ask(namespace) {
-            Ok(answers) if answers.iter().all(is_ready) => return Ok(()),
-            Ok(_) | Err(NetlinkError::Refused { errno: Errno::ENETUNREACH, .. }) => sleep(PAUSE),
-            Err(error) => return Err(error),
+impl Place {
+    pub(super) fn wait_until_ready(&mut self) -> Result<(), NetlinkError> {
+        let question = ask_for_state(&self.ends);
+        for _ in 0..ATTEMPTS {
+            match self.connection.ask(&question) {
+                Ok(answers) if answers.iter().all(is_ready) => return Ok(()),
+                Ok(_) | Err(NetlinkError::Refused { errno: Errno::ENETUNREACH, .. }) => {
+                    sleep(PAUSE);
+                }
+                Err(error) => return Err(error),
+            }
         }
+        Err(NetlinkError::NotUp { namespace: self.connection.namespace().to_owned() })
     }
-    Err(NetlinkError::NotUp { namespace: namespace.name().to_owned() })
 }
 
 /// To ask for a single link also makes the kernel (6.8 and later) look at its peer at once.

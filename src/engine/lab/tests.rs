@@ -2,7 +2,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::engine::syscalls::ReceiveBatch;
+use crate::engine::receive_batch::ReceiveBatch;
 use crate::protocol::Ecn;
 
 /// Every frame that waits at a tap.
@@ -17,7 +17,7 @@ fn seen(tap: &Tap) -> Vec<Vec<u8>> {
 
 #[test]
 fn a_bridged_path_carries_what_is_sent_as_it_is_and_nothing_else() {
-    let Ok(lab) = Lab::build(2, Joint::Bridge) else {
+    let Ok(lab) = Lab::build(&[IpVersion::V4; 2], Joint::Bridge) else {
         eprintln!("skipped: no namespaces here");
         return;
     };

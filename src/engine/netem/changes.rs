@@ -190,7 +190,7 @@ impl Shaping {
         NetemError::Refused {
             path: one.map_or_else(String::new, |one| one.path_name.clone()),
             at: super::error::when(step.at),
-            source,
+            source: Box::new(source),
         }
     }
 }

@@ -19,13 +19,13 @@ pub enum NetemError {
     #[error("path {path}, {direction}: {source}")]
     Unencodable { path: String, direction: Direction, source: EncodeError },
     #[error("path {path}, the change {at}: {source}")]
-    Refused { path: String, at: String, source: QdiscError },
+    Refused { path: String, at: String, source: Box<QdiscError> },
     #[error("path {path}, {direction}, the change {at}: {source}")]
     Unreadable { path: String, direction: Direction, at: String, source: ParseError },
     #[error(
         "path {path}, {direction}, the change {at}: the kernel's netem did not take over {option}: \
-         {asked} was asked for, and it holds {held} (see `impairlab doctor`; a newer kernel, or the \
-         engine relay or sim, can do it)"
+         {asked} was asked for, and it holds {held} (see `impairlab doctor`; a newer kernel, or \
+         the engine relay or sim, can do it)"
     )]
     NotHeld {
         path: String,

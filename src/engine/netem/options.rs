@@ -8,17 +8,20 @@
 //! - Slots that are evenly spread are drawn from a table, by the seed; netem's own way of spreading
 //!   them draws from the kernel's entropy.
 //! - Slots of one length would be no slots at all; they are written as the bounds of an interval.
+//! - A bucket is a tbf, netem's child. Changing netem leaves it alone, and changing it keeps what
+//!   waits in it; each change fills it.
 //! - Two transitions of the four-state model that together are certain would add up to zero in 32
 //!   bits: the second is made smaller by one.
 
 use std::time::Duration;
 
 use netns::netem::{self, Chance, Options, Spacing};
+use netns::tbf;
 use thiserror::Error;
 
 use crate::link::distribution;
 use crate::link::profile::{
-    Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Slot, SlotSpacing,
+    Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Slot, SlotSpacing, TokenBucket,
 };
 use crate::units::Probability;
 
@@ -83,6 +86,17 @@ pub fn options(profile: &LinkProfile, seed: Option<u64>) -> Result<Options, Opti
         seed,
     })
 }
+
+/// The bucket behind netem, as its child. Once there was one it has to stay, since the kernel would
+/// drop the packets in it: where `profile` has none any more, take [`OPEN_BUCKET`].
+pub fn bucket(profile: &LinkProfile) -> Option<tbf::Options> {
+    let TokenBucket { rate, burst, queue } = profile.bucket?;
+    Some(tbf::Options { rate: rate.bytes_per_second(), burst, limit: queue, peak: None })
+}
+
+/// No packet waits in it: a packet takes less than a nanosecond's token.
+pub const OPEN_BUCKET: tbf::Options =
+    tbf::Options { rate: u64::MAX, burst: u32::MAX, limit: u32::MAX, peak: None };
 
 fn chance(probability: Probability) -> Chance {
     Chance(probability.as_u32())

@@ -8,14 +8,16 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags};
 
+use super::arrivals::{Arrival, Arrivals};
 use super::one_way::{Due, OneWay};
 use crate::engine::Trial;
 use crate::engine::bounds::Bounds;
+use crate::engine::buffer::Buffer;
 use crate::engine::fidelity::{Damage, Lateness, STALL, Stalls};
-use crate::engine::frame::{Frame, Unfit};
+use crate::engine::frame::Unfit;
 use crate::engine::packet_socket::PacketSocket;
-use crate::engine::real_clock::Clock;
-use crate::engine::syscalls::{BATCH, ReceiveBatch};
+use crate::engine::real_clock::{Clock, thread_cpu_time};
+use crate::engine::syscalls::BATCH;
 use crate::engine::waiter::{Priority, Waiter};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, WireCount};
@@ -25,21 +27,20 @@ use crate::units::{Direction, Instant, PathId};
 const SPIN: Duration = Duration::from_micros(100);
 /// It looks at least this often whether the trial goes on.
 const HEARTBEAT: Duration = Duration::from_millis(20);
-/// A frame of a path with an MTU of 1,500 bytes, its headers, and room to tell that it is too long.
-const FRAME_BUFFER: usize = 2048;
 /// Batches read from one socket before the others have their turn.
-const BATCHES_AT_ONCE: usize = 8;
-/// Frames sent at once before the clock is read again.
-const FRAMES_AT_ONCE: usize = 2 * BATCH;
+const BATCHES_AT_ONCE: usize = 4;
+/// Batches sent in one direction of a path before the sockets are read again: more than were read,
+/// so that what is due does not pile up.
+const BATCHES_SENT_AT_ONCE: usize = 2 * BATCHES_AT_ONCE;
 
-/// The relay of one trial.
-pub(in crate::engine) struct Middle {
+/// The relay of one trial. Made on the thread that it runs on.
+pub(super) struct Middle {
     paths: Vec<Path>,
     bounds: Arc<Bounds>,
     clock: Clock,
     start: Option<Instant>,
-    batch: ReceiveBatch,
-    outgoing: Vec<Vec<u8>>,
+    arrivals: Arrivals,
+    outgoing: Vec<Buffer>,
     dues: Vec<Due>,
     packets: Lateness,
     stamps: Lateness,
@@ -47,7 +48,8 @@ pub(in crate::engine) struct Middle {
     damage: Damage,
 }
 
-struct Path {
+/// Both directions of a path.
+pub(super) struct Path {
     up: Lane,
     down: Lane,
 }
@@ -59,39 +61,31 @@ struct Lane {
 }
 
 /// What the relay did and how well.
-pub(in crate::engine) struct Relayed {
-    pub(in crate::engine) handshake_up: WireCount,
-    pub(in crate::engine) handshake_down: WireCount,
-    pub(in crate::engine) wire: Vec<PathWire>,
-    pub(in crate::engine) receipts: Vec<PathReceipts>,
-    pub(in crate::engine) packets: Lateness,
-    pub(in crate::engine) stamps: Lateness,
-    pub(in crate::engine) changes: Lateness,
-    pub(in crate::engine) damage: Damage,
-    pub(in crate::engine) stalls: Stalls,
-    pub(in crate::engine) realtime: bool,
+pub(super) struct Relayed {
+    pub(super) handshake_up: WireCount,
+    pub(super) handshake_down: WireCount,
+    pub(super) wire: Vec<PathWire>,
+    pub(super) receipts: Vec<PathReceipts>,
+    pub(super) packets: Lateness,
+    pub(super) stamps: Lateness,
+    pub(super) changes: Lateness,
+    pub(super) damage: Damage,
+    pub(super) stalls: Stalls,
+    pub(super) realtime: bool,
+    /// Processor time of the relay's thread, waiting awake left out.
+    pub(super) cpu: Duration,
 }
 
 impl Middle {
-    /// `entries`: for each path the sockets of the vehicle's and of the cloud's veth.
-    pub(in crate::engine) fn new(
-        trial: &Trial,
-        entries: Vec<(PacketSocket, PacketSocket)>,
-        bounds: Arc<Bounds>,
-    ) -> Self {
-        let path = |((vehicle, cloud), id)| {
-            let lane =
-                |entry, direction| Lane { entry, link: OneWay::new(trial, PathId(id), direction) };
-            Path { up: lane(vehicle, Direction::Up), down: lane(cloud, Direction::Down) }
-        };
+    pub(super) fn new(paths: Vec<Path>, bounds: Arc<Bounds>) -> Self {
         Self {
-            paths: entries.into_iter().zip(0..).map(path).collect(),
+            paths,
             clock: bounds.clock(),
             bounds,
             start: None,
-            batch: ReceiveBatch::new(FRAME_BUFFER),
-            outgoing: Vec::with_capacity(FRAMES_AT_ONCE),
-            dues: Vec::with_capacity(FRAMES_AT_ONCE),
+            arrivals: Arrivals::new(),
+            outgoing: Vec::with_capacity(BATCH),
+            dues: Vec::with_capacity(BATCH),
             packets: Lateness::default(),
             stamps: Lateness::default(),
             changes: Lateness::default(),
@@ -99,11 +93,25 @@ impl Middle {
         }
     }
 
+    /// `entries`: for each path the sockets of the vehicle's and of the cloud's veth.
+    pub(super) fn of_trial(
+        trial: &Trial,
+        entries: Vec<(PacketSocket, PacketSocket)>,
+        bounds: Arc<Bounds>,
+    ) -> Self {
+        let link = |id, direction| OneWay::new(trial, PathId(id), direction);
+        let path =
+            |(entries, id)| Path::new(entries, link(id, Direction::Up), link(id, Direction::Down));
+        Self::new(entries.into_iter().zip(0..).map(path).collect(), bounds)
+    }
+
     /// Relays until the trial is over; to be called on a thread of its own.
-    pub(in crate::engine) fn run(mut self) -> io::Result<Relayed> {
+    pub(super) fn run(mut self) -> io::Result<Relayed> {
         let mut waiter = Waiter::new(self.clock, self.bounds.pace(), Priority::Relay, SPIN);
         while !self.bounds.is_over() {
             self.agree_on_start(&mut waiter);
+            // What is due goes first: it is what the wait was for, and reading takes a while.
+            self.send_all();
             self.read_all(&mut waiter)?;
             self.send_all();
             let deadline = self.deadline();
@@ -127,8 +135,8 @@ impl Middle {
     fn read_all(&mut self, waiter: &mut Waiter) -> io::Result<()> {
         for path in &mut self.paths {
             for lane in [&mut path.up, &mut path.down] {
-                let Self { clock, batch, damage, stamps, .. } = self;
-                let oldest = lane.read(*clock, batch, damage, stamps)?;
+                let Self { clock, arrivals, damage, stamps, .. } = self;
+                let oldest = lane.read(*clock, arrivals, damage, stamps)?;
                 let waited = oldest.map(|at| self.clock.now().saturating_since(at));
                 if let Some(waited) = waited.filter(|waited| *waited > STALL) {
                     waiter.note_stall(waited);
@@ -140,32 +148,37 @@ impl Middle {
 
     fn send_all(&mut self) {
         for index in 0..self.paths.len() {
-            self.send(index, Direction::Up);
-            self.send(index, Direction::Down);
+            for direction in [Direction::Up, Direction::Down] {
+                let (link, _) = self.paths[index].towards(direction);
+                if let Some(late) = link.catch_up(self.clock.now()) {
+                    self.changes.record(late);
+                }
+                let mut batches = 0..BATCHES_SENT_AT_ONCE;
+                while batches.next().is_some() && self.send(index, direction) == BATCH {}
+            }
         }
     }
 
-    /// Sends what is due in one direction of a path.
-    fn send(&mut self, index: usize, direction: Direction) {
+    /// Sends what is due in one direction of a path, at most a batch of it; how much there was.
+    fn send(&mut self, index: usize, direction: Direction) -> usize {
         let (link, exit) = self.paths[index].towards(direction);
         let now = self.clock.now();
-        if let Some(late) = link.catch_up(now) {
-            self.changes.record(late);
-        }
-        while let Some(leaving) = link.pop(now) {
-            self.outgoing.push(leaving.frame);
+        while self.outgoing.len() < BATCH
+            && let Some(leaving) = link.pop(now)
+        {
+            self.outgoing.extend(leaving.frame);
             self.dues.extend(leaving.due);
-            if self.outgoing.len() == FRAMES_AT_ONCE {
-                break;
-            }
         }
-        if self.outgoing.is_empty() {
-            return;
+        let count = self.outgoing.len();
+        if count > 0 {
+            self.damage.unsendable += exit.send(&self.outgoing) as u64;
+            self.outgoing.clear();
         }
-        self.damage.unsendable += exit.send(&self.outgoing) as u64;
-        let left = self.clock.now();
-        self.dues.drain(..).for_each(|due| self.packets.record(link.sent(&due, left)));
-        self.outgoing.clear();
+        if !self.dues.is_empty() {
+            let left = self.clock.now();
+            self.dues.drain(..).for_each(|due| self.packets.record(link.sent(&due, left)));
+        }
+        count
     }
 
     fn deadline(&self) -> Instant {
@@ -181,7 +194,11 @@ impl Middle {
 
     fn finish(mut self, waiter: &Waiter) -> Relayed {
         let lanes = self.paths.iter().flat_map(|path| [&path.up, &path.down]);
-        self.damage.overflowed += lanes.map(|lane| lane.entry.overflowed()).sum::<u64>();
+        for lane in lanes {
+            self.damage.overflowed += lane.entry.overflowed();
+            self.damage.unheld += lane.link.unheld();
+            lane.link.missed().into_iter().for_each(|missed| self.changes.record(missed));
+        }
         let wire = |(path, id): (&Path, u8)| PathWire {
             path: PathId(id),
             up: path.up.link.count(),
@@ -193,9 +210,8 @@ impl Middle {
             up: path.up.link.take_receipts(),
             down: path.down.link.take_receipts(),
         };
-        let receipts = self.paths.iter_mut().zip(0..).map(receipts).collect();
         Relayed {
-            receipts,
+            receipts: self.paths.iter_mut().zip(0..).map(receipts).collect(),
             handshake_up: self.paths.iter().map(|path| path.up.link.handshake()).sum(),
             handshake_down: self.paths.iter().map(|path| path.down.link.handshake()).sum(),
             wire: self.paths.iter().zip(0..).map(wire).collect(),
@@ -205,11 +221,22 @@ impl Middle {
             damage: self.damage,
             stalls: waiter.stalls(),
             realtime: waiter.is_realtime(),
+            cpu: thread_cpu_time().saturating_sub(waiter.spun()),
         }
     }
 }
 
 impl Path {
+    /// `entries`: the sockets of the vehicle's and of the cloud's veth.
+    pub(super) fn new(
+        (vehicle, cloud): (PacketSocket, PacketSocket),
+        up: OneWay,
+        down: OneWay,
+    ) -> Self {
+        let lane = |entry, link| Lane { entry, link };
+        Self { up: lane(vehicle, up), down: lane(cloud, down) }
+    }
+
     fn set_start(&mut self, start: Instant) {
         self.up.link.set_start(start);
         self.down.link.set_start(start);
@@ -229,29 +256,40 @@ impl Lane {
     fn read(
         &mut self,
         clock: Clock,
-        batch: &mut ReceiveBatch,
+        arrivals: &mut Arrivals,
         damage: &mut Damage,
         stamps: &mut Lateness,
     ) -> io::Result<Option<Instant>> {
         let mut oldest = None;
         for _ in 0..BATCHES_AT_ONCE {
-            let count = self.entry.receive(batch)?;
+            let count = match arrivals.read(&self.entry) {
+                Ok(count) => count,
+                // Kernels before 6.2 cannot describe a super-packet of UDP, and drop it.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                    damage.super_packets += 1;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if count == 0 {
                 break;
             }
             let (offset, now) = (clock.realtime_offset(), clock.now());
-            for (bytes, received) in batch.iter() {
-                let stamp = received.stamp.map(|stamp| offset.to_trial(stamp));
-                stamps.record(offset.doubt());
-                let at = stamp.unwrap_or(now).min(now);
-                oldest.get_or_insert(at);
-                let mut frame = bytes.to_vec();
-                match Frame::new(&mut frame) {
-                    _ if received.truncated => damage.super_packets += 1,
-                    Ok(_) => self.link.push(at, frame),
-                    Err(Unfit::SuperPacket) => damage.super_packets += 1,
-                    // Nothing that an endpoint sent.
-                    Err(Unfit::Foreign) => {}
+            stamps.record_many(offset.doubt(), count as u64);
+            for index in 0..count {
+                match arrivals.take(index) {
+                    Arrival::Frame { buffer, stamp } => {
+                        let stamp = stamp.map(|stamp| offset.to_trial(stamp));
+                        let at = stamp.unwrap_or(now).min(now);
+                        oldest.get_or_insert(at);
+                        match self.link.push(at, buffer, arrivals.pool()) {
+                            // Foreign: nothing that an endpoint sent.
+                            Ok(()) | Err(Unfit::Foreign) => {}
+                            Err(Unfit::SuperPacket) => damage.super_packets += 1,
+                        }
+                    }
+                    Arrival::TooLong => damage.super_packets += 1,
+                    Arrival::NoRoom => damage.unheld += 1,
                 }
             }
             if count < BATCH {

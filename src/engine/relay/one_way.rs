@@ -1,45 +1,75 @@
 //! One direction of one path in real time: frames in at the instant the kernel received them,
 //! frames out when the link lets them go. Knows no sockets and reads no clock.
 
+use std::mem;
 use std::time::Duration;
 
-use crate::engine::frame::Frame;
+use crate::engine::buffer::{Buffer, Pool};
+use crate::engine::frame::{Frame, Segments, Unfit};
 use crate::engine::outcome::link_count;
 use crate::engine::witness::{Ticket, Witness};
 use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
+use crate::link::profile::LinkProfile;
 use crate::link::{BitFlip, Link, Packet, Pushed};
 use crate::recording::receipt::Receipt;
 use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 
-/// How long a change that no packet has asked for yet is put off: a packet from just before it may
-/// still be on its way from the timestamp to the socket. The link is told the exact instant all the
-/// same.
+/// How long a change that no packet has asked for is put off: a packet from just before it may
+/// still be on its way from its timestamp to the socket. Most changes only matter to the packets
+/// that come after them, …
+const PATIENCE: Duration = Duration::from_millis(20);
+/// … but slots and token buckets also hold back what is on the link already.
 const GRACE: Duration = Duration::from_micros(100);
 
 pub(super) struct OneWay {
     /// Used until the workload starts; what it then still holds is delivered.
-    clean: Link<Vec<u8>>,
-    live: Link<(Ticket, Vec<u8>)>,
+    clean: Lane,
+    live: Lane,
+    /// Of the live link.
     witness: Witness,
     /// When the workload starts, once that is agreed.
     start: Instant,
     handshake: WireCount,
     /// Those still to come, the next one last, each with the seed of the link from then on.
     changes: Vec<(Change, u64)>,
+    /// When the last change that was made was due.
+    changed: Instant,
+    /// The most by which a packet from before a change came too late for it.
+    missed: Duration,
+    /// Packets of super-packets for which there were no buffers.
+    unheld: u64,
 }
 
-/// A frame that the link has let go.
+/// A link and what has to be known of its present profile.
+struct Lane {
+    link: Link<Cargo>,
+    treats_all_alike: bool,
+    holds_back: bool,
+    limit: usize,
+}
+
+/// What the link carries for a packet.
+#[derive(Clone)]
+struct Cargo {
+    /// `None` for a packet that leaves inside of the super-packet before it.
+    frame: Option<Buffer>,
+    /// `None` before the workload.
+    ticket: Option<Ticket>,
+}
+
+/// A packet that the link has let go.
 pub(super) struct Leaving {
-    pub(super) frame: Vec<u8>,
+    /// `None` for a packet inside of the super-packet before it.
+    pub(super) frame: Option<Buffer>,
     /// `None` before the workload, when nothing of it counts.
     pub(super) due: Option<Due>,
 }
 
 /// When a packet should have left, and whom to tell when it did.
 pub(super) struct Due {
-    pub(super) at: Instant,
+    at: Instant,
     ticket: Ticket,
 }
 
@@ -51,18 +81,32 @@ impl OneWay {
             Direction::Down => &plan.paths[path.index()].down,
         };
         let mine = |change: &&Change| change.path == path && change.direction == direction;
+        let changes = plan.timeline.changes.iter().filter(mine).cloned();
         let seed = |number| trial.link_seed(path, direction, number);
-        let numbered = plan.timeline.changes.iter().filter(mine).zip(1..);
+        Self::with(profile, changes, seed, Instant::FAR_FUTURE)
+    }
+
+    /// `changes`: sorted by time. `seed`: after so many of them. `start`: until then the link is
+    /// clean.
+    pub(super) fn with(
+        profile: &LinkProfile,
+        changes: impl Iterator<Item = Change>,
+        seed: impl Fn(usize) -> u64,
+        start: Instant,
+    ) -> Self {
         let mut changes: Vec<_> =
-            numbered.map(|(change, number)| (change.clone(), seed(number))).collect();
+            changes.zip(1..).map(|(change, number)| (change, seed(number))).collect();
         changes.reverse();
         Self {
-            clean: Link::new(&clean_profile(), 0),
-            live: Link::new(profile, trial.link_seed(path, direction, 0)),
+            clean: Lane::new(&clean_profile(), 0),
+            live: Lane::new(profile, seed(0)),
             witness: Witness::new(profile),
-            start: Instant::FAR_FUTURE,
+            start,
             handshake: WireCount::default(),
             changes,
+            changed: Instant::ZERO,
+            missed: Duration::ZERO,
+            unheld: 0,
         }
     }
 
@@ -70,71 +114,122 @@ impl OneWay {
         self.start = start;
     }
 
-    /// Takes a frame that the kernel received at `at`.
-    pub(super) fn push(&mut self, at: Instant, mut bytes: Vec<u8>) {
+    /// Takes a frame that the kernel received at `at`. Foreign ones (ARP) are left out.
+    pub(super) fn push(
+        &mut self,
+        at: Instant,
+        mut bytes: Buffer,
+        pool: &Pool,
+    ) -> Result<(), Unfit> {
         self.make_changes(at);
-        let Ok(frame) = Frame::new(&mut bytes) else { return };
-        let (length, ecn_capable) = (frame.length() as u32, frame.is_ecn_capable());
-        if at >= self.start {
-            self.push_live(at, length, ecn_capable, bytes);
-        } else {
-            self.handshake.packets += 1;
-            self.handshake.bytes += u64::from(length - ETHERNET_HEADER);
-            self.clean.push(at, Packet::new(length, bytes));
+        self.missed = self.missed.max(self.changed.saturating_since(at));
+        let frame = Frame::new(&mut bytes)?;
+        let segments = frame.segments()?;
+        let ecn_capable = frame.is_ecn_capable();
+        let length = frame.length() as u32;
+        match segments {
+            Some(segments) => self.push_super_packet(at, ecn_capable, bytes, segments, pool),
+            None => self.push_packet(at, length, ecn_capable, Some(bytes)),
+        }
+        Ok(())
+    }
+
+    /// Whole if nothing on the link could make a difference between its packets, which are counted
+    /// one by one even so. Else cut into them.
+    fn push_super_packet(
+        &mut self,
+        at: Instant,
+        ecn_capable: bool,
+        whole: Buffer,
+        segments: Segments,
+        pool: &Pool,
+    ) {
+        let length = |index| segments.length(index) as u32;
+        if self.lane(at).takes_whole(segments.count()) {
+            self.push_packet(at, length(0), ecn_capable, Some(whole));
+            for index in 1..segments.count() {
+                self.push_packet(at, length(index), ecn_capable, None);
+            }
+            return;
+        }
+        for index in 0..segments.count() {
+            match pool.take(segments.buffer_length(index)) {
+                Some(mut buffer) => {
+                    segments.write(&whole, index, &mut buffer);
+                    self.push_packet(at, length(index), ecn_capable, Some(buffer));
+                }
+                None => self.unheld += 1,
+            }
         }
     }
 
-    fn push_live(&mut self, at: Instant, length: u32, ecn_capable: bool, bytes: Vec<u8>) {
-        let ticket = self.witness.entered(at, length);
-        let mut packet = Packet::new(length, (ticket, bytes));
+    fn push_packet(&mut self, at: Instant, length: u32, ecn_capable: bool, frame: Option<Buffer>) {
+        let ticket = (at >= self.start).then(|| self.witness.entered(at, length));
+        let mut packet = Packet::new(length, Cargo { frame, ticket });
         packet.ecn_capable = ecn_capable;
-        match self.live.push(at, packet) {
-            Pushed::Queued => {}
-            Pushed::Lost => self.witness.lost(ticket),
-            Pushed::Overflowed => self.witness.overflowed(ticket),
+        let pushed = self.lane(at).link.push(at, packet);
+        match (ticket, pushed) {
+            (None, _) => {
+                self.handshake.packets += 1;
+                self.handshake.bytes += u64::from(length - ETHERNET_HEADER);
+            }
+            (Some(_), Pushed::Queued) => {}
+            (Some(ticket), Pushed::Lost) => self.witness.lost(ticket),
+            (Some(ticket), Pushed::Overflowed) => self.witness.overflowed(ticket),
         }
     }
 
-    /// Makes the changes due well before `now` that no packet has asked for; how late the latest of
-    /// them was.
-    pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
-        self.make_changes(now - GRACE).map(|due| now.saturating_since(due))
+    fn lane(&mut self, at: Instant) -> &mut Lane {
+        if at >= self.start { &mut self.live } else { &mut self.clean }
     }
 
-    /// Makes every change due by `at`; when the last of them was due.
-    fn make_changes(&mut self, at: Instant) -> Option<Instant> {
-        let mut last = None;
+    /// Makes the changes that are due and that no packet has asked for in good time. If packets
+    /// that were on the link already could have noticed, how late the latest of the changes was.
+    pub(super) fn catch_up(&mut self, now: Instant) -> Option<Duration> {
+        let due = self.next_change().filter(|due| *due + self.patience() <= now)?;
+        let holding_back = self.holding_back_at_next_change();
+        self.make_changes(due);
+        holding_back.then(|| now.saturating_since(due))
+    }
+
+    /// Makes every change due by `at`.
+    fn make_changes(&mut self, at: Instant) {
         while let Some(due) = self.next_change().filter(|due| *due <= at) {
             if let Some((change, seed)) = self.changes.pop() {
                 self.live.set_profile(due, &change.profile, seed);
                 self.witness.change(&change.profile);
             }
-            last = Some(due);
+            self.changed = due;
         }
-        last
     }
 
     fn next_change(&self) -> Option<Instant> {
         self.changes.last().map(|(change, _)| self.start + change.at)
     }
 
-    pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
-        let clean = self.clean.pop(now);
-        let clean = clean.map(|departed| Leaving { frame: departed.packet.payload, due: None });
-        clean.or_else(|| self.pop_live(now))
+    fn patience(&self) -> Duration {
+        if self.holding_back_at_next_change() { GRACE } else { PATIENCE }
     }
 
-    fn pop_live(&mut self, now: Instant) -> Option<Leaving> {
-        let departed = self.live.pop(now)?;
-        let (ticket, mut frame) = departed.packet.payload;
-        if departed.packet.marked {
-            self.witness.marked(ticket);
+    fn holding_back_at_next_change(&self) -> bool {
+        let next = self.changes.last().is_some_and(|(change, _)| holds_back(&change.profile));
+        next || self.live.holds_back
+    }
+
+    pub(super) fn pop(&mut self, now: Instant) -> Option<Leaving> {
+        let departed = self.clean.link.pop(now).or_else(|| self.live.link.pop(now))?;
+        let Packet { marked, corrupted, payload: Cargo { mut frame, ticket }, .. } =
+            departed.packet;
+        frame.iter_mut().for_each(|frame| alter(frame, marked, corrupted));
+        if let Some(ticket) = ticket {
+            if marked {
+                self.witness.marked(ticket);
+            }
+            if corrupted.is_some() {
+                self.witness.corrupted(ticket);
+            }
         }
-        if departed.packet.corrupted.is_some() {
-            self.witness.corrupted(ticket);
-        }
-        alter(&mut frame, departed.packet.marked, departed.packet.corrupted);
-        Some(Leaving { frame, due: Some(Due { at: departed.due, ticket }) })
+        Some(Leaving { frame, due: ticket.map(|ticket| Due { at: departed.due, ticket }) })
     }
 
     /// It was handed to the kernel at `at`; how late that was.
@@ -145,13 +240,12 @@ impl OneWay {
     }
 
     pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
-        let watching = std::mem::replace(&mut self.witness, Witness::new(&clean_profile()));
-        watching.finish()
+        mem::replace(&mut self.witness, Witness::new(&clean_profile())).finish()
     }
 
     pub(super) fn next_wakeup(&self) -> Option<Instant> {
-        let change = self.next_change().map(|due| due + GRACE);
-        let links = [self.clean.next_wakeup(), self.live.next_wakeup(), change];
+        let change = self.next_change().map(|due| due + self.patience());
+        let links = [self.clean.link.next_wakeup(), self.live.link.next_wakeup(), change];
         links.into_iter().flatten().min()
     }
 
@@ -160,8 +254,47 @@ impl OneWay {
     }
 
     pub(super) fn count(&self) -> LinkCount {
-        link_count(self.live.counters())
+        link_count(self.live.link.counters())
     }
+
+    /// The most by which a packet met another profile than that of its time of arrival, if one did.
+    pub(super) fn missed(&self) -> Option<Duration> {
+        (!self.missed.is_zero()).then_some(self.missed)
+    }
+
+    pub(super) fn unheld(&self) -> u64 {
+        self.unheld
+    }
+}
+
+impl Lane {
+    fn new(profile: &LinkProfile, seed: u64) -> Self {
+        let link = Link::new(profile, seed);
+        let mut lane = Self { link, treats_all_alike: false, holds_back: false, limit: 0 };
+        lane.note(profile);
+        lane
+    }
+
+    fn set_profile(&mut self, due: Instant, profile: &LinkProfile, seed: u64) {
+        self.link.set_profile(due, profile, seed);
+        self.note(profile);
+    }
+
+    fn note(&mut self, profile: &LinkProfile) {
+        self.treats_all_alike = profile.treats_all_alike();
+        self.holds_back = holds_back(profile);
+        self.limit = profile.limit as usize;
+    }
+
+    /// Whether this many packets that come at once are sure to leave at once.
+    fn takes_whole(&self, packets: usize) -> bool {
+        self.treats_all_alike && self.link.len() + packets <= self.limit
+    }
+}
+
+/// Whether a profile decides on packets at other times than when they enter.
+fn holds_back(profile: &LinkProfile) -> bool {
+    profile.slot.is_some() || profile.bucket.is_some()
 }
 
 /// Does to the frame's bytes what the link decided.
@@ -178,3 +311,6 @@ fn alter(bytes: &mut [u8], marked: bool, corrupted: Option<BitFlip>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

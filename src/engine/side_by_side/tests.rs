@@ -2,6 +2,7 @@ use super::*;
 use crate::link::profile::LinkProfile;
 use crate::scenario::plan::PathPlan;
 use crate::timeline::Timeline;
+use crate::units::IpVersion;
 use crate::workload::{Keep, Periodic, Workload};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ fn plan(paths: usize, rate: f64, answer: Option<u32>) -> Plan {
         name: "path".to_owned(),
         profile: None,
         sources: Vec::new(),
+        ip: IpVersion::V4,
         up: LinkProfile::default(),
         down: LinkProfile::default(),
     };

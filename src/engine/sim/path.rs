@@ -3,16 +3,17 @@
 
 use crate::engine::outcome::link_count;
 use crate::engine::witness::{Ticket, Witness};
-use crate::engine::{ETHERNET_HEADER, IP_UDP_HEADERS, Trial, clean_profile};
+use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::{BitFlip, Departed, Link, Packet, Pushed};
 use crate::protocol::{Datagram, Ecn};
 use crate::recording::receipt::Receipt;
 use crate::recording::{LinkCount, WireCount};
 use crate::timeline::Change;
-use crate::units::{Direction, Instant, PathId};
+use crate::units::{Direction, Instant, IpVersion, PathId};
 
 /// One direction of one path.
 pub(super) struct OneWay {
+    ip: IpVersion,
     /// Used until the workload starts; what it then still holds is delivered.
     clean: Link<Datagram>,
     live: Option<Live>,
@@ -28,9 +29,9 @@ struct Live {
 }
 
 impl OneWay {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(ip: IpVersion) -> Self {
         let clean = Link::new(&clean_profile(), 0);
-        Self { clean, live: None, changes: 0, handshake: WireCount::default() }
+        Self { ip, clean, live: None, changes: 0, handshake: WireCount::default() }
     }
 
     pub(super) fn go_live(&mut self, trial: &Trial, path: PathId, direction: Direction) {
@@ -54,7 +55,7 @@ impl OneWay {
     }
 
     pub(super) fn push(&mut self, now: Instant, datagram: Datagram) {
-        let ip_length = datagram.payload.len() as u32 + IP_UDP_HEADERS;
+        let ip_length = datagram.payload.len() as u32 + self.ip.udp_headers();
         let ecn_capable = datagram.ecn != Ecn::NotCapable;
         let length = ip_length + ETHERNET_HEADER;
         match &mut self.live {

@@ -6,6 +6,7 @@ use crate::engine::{EngineError, Trial};
 use crate::protocol::{Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State, build};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, WireCount};
+use crate::scenario::plan::PathPlan;
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 use crate::workload::{message_id, write_message};
@@ -47,7 +48,7 @@ impl World {
                 .map(Endpoint::new)
                 .map_err(|source| EngineError::Build { sender: sender.name.clone(), source })
         };
-        let path = |_| Path { up: OneWay::new(), down: OneWay::new() };
+        let path = |plan: &PathPlan| Path { up: OneWay::new(plan.ip), down: OneWay::new(plan.ip) };
         Ok(Self {
             now: Instant::ZERO,
             sender: sender.name.clone(),

@@ -3,19 +3,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::link::Pushed;
 use crate::link::profile::{
-    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing,
+    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing, TokenBucket,
 };
 use crate::units::Rate;
 
-fn always() -> Correlated {
+pub(super) fn always() -> Correlated {
     certain(1.0)
 }
 
-fn certain(probability: f64) -> Correlated {
+pub(super) fn certain(probability: f64) -> Correlated {
     Correlated { probability: p(probability), correlation: p(0.0) }
 }
 
-fn delayed(delay: Duration) -> LinkProfile {
+pub(super) fn delayed(delay: Duration) -> LinkProfile {
     LinkProfile { delay, ..LinkProfile::default() }
 }
 
@@ -267,74 +267,49 @@ fn jitter_has_its_distribution() {
     assert!((median(Distribution::Pareto) - 96.8).abs() < 0.5);
 }
 
+/// As the kernel does, whose copy shares its bytes with the packet.
 #[test]
-fn a_new_profile_leaves_what_is_queued_alone() {
-    let mut link = Link::new(&delayed(40 * MS), 1);
-    link.push(Instant::ZERO, Packet::new(100, 0));
-    let dark = LinkProfile { loss: Loss::Random(always()), limit: 0, ..delayed(5 * MS) };
-    link.set_profile(at(10 * MS), &dark, 2);
-    assert_eq!(link.push(at(10 * MS), Packet::new(100, 1)), Pushed::Lost);
-    link.set_profile(at(20 * MS), &delayed(5 * MS), 3);
-    link.push(at(20 * MS), Packet::new(100, 2));
+fn a_mark_on_a_copy_is_one_on_the_packet_too() {
+    let loss = Loss::Random(certain(0.5));
+    let profile = LinkProfile { duplicate: always(), loss, ecn: true, ..delayed(MS) };
+    let mut link = Link::new(&profile, 42_424_242);
+    for number in 0..100 {
+        let mut packet = Packet::new(100, number);
+        packet.ecn_capable = true;
+        link.push(at(MS * number), packet);
+    }
     let departed = drain(&mut link);
-    assert_eq!(numbers(&departed), [2, 0]);
-    assert_eq!(dues(&departed), [at(25 * MS), at(40 * MS)]);
+    let marks = |pair: &[Departed<u32>]| [pair[0].packet.marked, pair[1].packet.marked];
+    let (pairs, _) = departed.as_chunks::<2>();
+    assert!(pairs.iter().all(|pair| marks(pair)[0] == marks(pair)[1]));
+    let marked = pairs.iter().filter(|pair| marks(&pair[..])[0]).count();
+    // One of two draws, three times in four.
+    assert!((60..90).contains(&marked), "{marked}");
 }
 
+/// Behind the delay line, which goes on as it does without: netem's child in the kernel.
 #[test]
-fn order_is_kept_across_a_new_profile() {
-    let keep = |delay| LinkProfile { order: Order::Keep, ..delayed(delay) };
-    let mut link = Link::new(&keep(40 * MS), 1);
-    link.push(Instant::ZERO, Packet::new(100, 0));
-    link.set_profile(at(10 * MS), &keep(5 * MS), 2);
-    link.push(at(10 * MS), Packet::new(100, 1));
+fn a_bucket_lets_a_burst_pass_and_drops_what_exceeds_its_queue() {
+    let rate = Rate::from_bits_per_second(8_000_000).expect("not zero");
+    let bucket = Some(TokenBucket { rate, burst: 3_000, queue: 2_500 });
+    let profile = LinkProfile { bucket, ..delayed(10 * MS) };
+    let mut link = Link::new(&profile, 1);
+    for number in 0..6 {
+        assert_eq!(link.push(at(MS), Packet::new(1_000, number)), Pushed::Queued);
+    }
     let departed = drain(&mut link);
+    // Two may wait, and tokens for three are there: but all six come before the first leaves.
     assert_eq!(numbers(&departed), [0, 1]);
-    assert_eq!(dues(&departed), [at(40 * MS), at(40 * MS)]);
-}
-
-/// As the kernel's does: what follows a change is what follows the start of a link of that seed.
-#[test]
-fn a_new_profile_starts_the_draws_anew() {
-    let lossy = LinkProfile { loss: Loss::Random(certain(0.3)), ..delayed(MS) };
-    let undisturbed = numbers(&through(&lossy, 100, 100, MS));
-    let mut link = Link::new(&lossy, 1);
-    for number in 0..200 {
-        if number == 100 {
-            link.set_profile(at(MS * number), &lossy, 42_424_242);
-        }
-        link.push(at(MS * number), Packet::new(100, number));
+    assert_eq!(dues(&departed), [at(11 * MS), at(11 * MS)]);
+    assert_eq!(link.counters().overflowed.packets, 4);
+    for number in 6..10 {
+        link.push(at(20 * MS + MS * (number - 6) / 2), Packet::new(1_000, number));
     }
-    let arrived = numbers(&drain(&mut link));
-    let after: Vec<_> = arrived.iter().filter_map(|number| number.checked_sub(100)).collect();
-    assert_eq!(after, undisturbed);
-    let before: Vec<_> = arrived.into_iter().filter(|&number| number < 100).collect();
-    assert_ne!(before, undisturbed);
-}
-
-/// The kernel's netem looks at its queue when its timer fires or a packet enters, not at a change.
-#[test]
-fn packets_that_a_new_profile_would_let_go_wait_for_the_timer() {
-    let spacing = SlotSpacing::Between { min: 50 * MS, max: 50 * MS };
-    let slots = Some(Slot { spacing, packets: 1, bytes: 0 });
-    let mut link = Link::new(&LinkProfile { slot: slots, ..delayed(MS) }, 1);
-    link.push(at(10 * MS), Packet::new(100, 0));
-    link.set_profile(at(20 * MS), &delayed(MS), 2);
-    assert_eq!(dues(&drain(&mut link)), [at(60 * MS)]);
-}
-
-/// The kernel cannot be made to drop a table. One of 8,192 samples has steps of jitter / 8192.
-#[test]
-fn uniform_jitter_after_a_table_is_drawn_from_an_even_one() {
-    let spread =
-        |distribution| LinkProfile { jitter: 2048 * MS, distribution, ..delayed(3000 * MS) };
-    let mut link = Link::new(&spread(Distribution::Normal), 1);
-    link.set_profile(at(MS), &spread(Distribution::Uniform), 2);
-    for number in 0..1000 {
-        link.push(at(2 * MS), Packet::new(100, number));
-    }
-    let beyond_steps = |due: Instant| due.as_nanos() % 250_000;
-    assert!(dues(&drain(&mut link)).into_iter().all(|due| beyond_steps(due) == 0));
+    let departed = drain(&mut link);
+    assert_eq!(numbers(&departed), [6, 7, 8, 9]);
+    let half = MS / 2;
+    let expected = [30 * MS, 30 * MS + half, 31 * MS, 31 * MS + half];
+    assert_eq!(dues(&departed), expected.map(at));
 }
 
 #[test]

@@ -147,6 +147,7 @@ fn profile() -> impl Strategy<Value = LinkProfile> {
             corrupt,
             reorder,
             rate,
+            bucket: None,
             limit,
             slot,
             ecn,

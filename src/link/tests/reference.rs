@@ -30,6 +30,7 @@ pub(super) struct Reference {
     queue: Vec<(i64, Packet<u32>)>,
     watchdog: Option<i64>,
     holds_table: bool,
+    copy_marked: bool,
     pub sent: Vec<(i64, Packet<u32>)>,
 }
 
@@ -61,6 +62,7 @@ impl Reference {
             queue: Vec::new(),
             watchdog: None,
             holds_table: false,
+            copy_marked: false,
             sent: Vec::new(),
         };
         reference.configure(0, seed);
@@ -201,6 +203,7 @@ impl Reference {
         if self.loss_event() {
             if self.profile.ecn && packet.ecn_capable {
                 packet.marked = true;
+                self.copy_marked |= !original;
             } else {
                 count -= 1;
             }
@@ -219,7 +222,10 @@ impl Reference {
             return Pushed::Overflowed;
         }
         if count > 1 {
+            self.copy_marked = false;
             self.enqueue_one(now, second, false);
+            // Both share their bytes, unless one was written to by then.
+            packet.marked |= self.copy_marked && !corrupt;
         }
         self.place(now, packet);
         Pushed::Queued

@@ -118,10 +118,31 @@ impl LossChain {
     /// In the long run: the share lost, and the mean length of a run of losses (`None`: there is
     /// none).
     pub fn long_run(&self) -> (f64, Option<f64>) {
-        let packets = Packets { count: 1 << 40, spells: 1 };
-        let [lost, runs] = [Count::LOST, Count::RUNS].map(|count| self.moments(count, packets).0);
-        // Once a link has lost a packet for good, the run never ends.
-        (lost / packets.count as f64, (runs > 0.0).then(|| lost / runs))
+        let stays = self.equilibrium();
+        let lost: f64 = stays.iter().skip(1).step_by(2).sum();
+        let runs: f64 = (0..stays.len())
+            .step_by(2)
+            .map(|from| {
+                let to_lost = (1..stays.len()).step_by(2);
+                let share: f64 = to_lost.map(|to| self.steps.values[self.steps.at(from, to)]).sum();
+                stays[from] * share
+            })
+            .sum();
+        (lost, (runs > 0.0).then(|| lost / runs))
+    }
+
+    /// The share of packets after which the doubled chain is in each of its states.
+    fn equilibrium(&self) -> Vec<f64> {
+        const DOUBLINGS: usize = 60;
+        let mut power = self.steps.clone();
+        for _ in 0..DOUBLINGS {
+            power = power.times(&power);
+            power.make_rows_whole();
+        }
+        let row = power.after(&self.begin());
+        // A chain may go to and fro for ever.
+        let next = self.steps.after(&row);
+        row.iter().zip(next).map(|(one, other)| (one + other) / 2.0).collect()
     }
 
     /// Mean and variance of a count.
@@ -318,6 +339,14 @@ impl Matrix {
             products.map(|(place, value)| value * self.values[self.at(place, column)]).sum()
         };
         (0..self.size).map(column).collect()
+    }
+
+    /// Takes back what rounding did to rows that add up to one.
+    fn make_rows_whole(&mut self) {
+        for row in self.values.chunks_mut(self.size) {
+            let sum: f64 = row.iter().sum();
+            row.iter_mut().for_each(|value| *value /= sum);
+        }
     }
 
     /// Divides by the largest value, and returns the logarithm of it.

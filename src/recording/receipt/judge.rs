@@ -80,6 +80,7 @@ pub enum Why {
     Overflow,
     Unseen,
     NothingLost,
+    NothingLeft,
 }
 
 /// Every figure that the profile asks for or the link shows.
@@ -203,6 +204,7 @@ impl fmt::Display for Why {
             Why::Overflow => "the queue was full at times",
             Why::Unseen => "this engine cannot see it",
             Why::NothingLost => "nothing was lost",
+            Why::NothingLeft => "nothing left the link",
         })
     }
 }

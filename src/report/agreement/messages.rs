@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::Agrees;
 use crate::recording::{Message, Messages, Recording};
 use crate::report::figures;
 use crate::report::table::Cell;
@@ -10,7 +9,7 @@ use crate::report::table::Cell;
 /// What is delivered no further apart than this counts as delivered at the same time: the time of a
 /// real endpoint's own work, which virtual time charges for looking at the clock.
 pub(super) const SAME: Duration = Duration::from_micros(20);
-/// Share of the messages that have to be the same on two engines that run in virtual time.
+/// Two engines in virtual time agree message for message if this share of them is the same.
 pub(super) const SAME_SHARE: f64 = 0.99;
 
 /// Delivery times of every message of a sender on two engines.
@@ -70,9 +69,8 @@ impl MessageAgreement {
         self.same as f64 / self.compared as f64
     }
 
-    /// For two engines that are both exact.
-    pub(super) fn verdict(&self) -> Agrees {
-        if self.same_share() >= SAME_SHARE { Agrees::Yes } else { Agrees::No }
+    pub(super) fn are_the_same(&self) -> bool {
+        self.same_share() >= SAME_SHARE
     }
 
     /// As many as [`HEADINGS`], the sender's name left out.
@@ -106,6 +104,8 @@ pub(super) const HEADINGS: [&str; 8] =
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
     use crate::recording::sample;
 
@@ -122,10 +122,10 @@ mod tests {
     #[test]
     fn a_recording_is_the_same_as_itself_and_as_one_a_little_later() {
         let recording = sample::recording("kcp", 0);
-        for (ns, verdict) in [(0, Agrees::Yes), (20_000, Agrees::Yes), (20_001, Agrees::No)] {
+        for (ns, same) in [(0, true), (20_000, true), (20_001, false)] {
             let other = later(&recording, ns);
-            let agreement = MessageAgreement::of("kcp", &[recording.clone()], &[other]);
-            assert_eq!(agreement.map(|agreement| agreement.verdict()), Some(verdict), "{ns} ns");
+            let agreement = MessageAgreement::of("kcp", slice::from_ref(&recording), &[other]);
+            assert_eq!(agreement.map(|agreement| agreement.are_the_same()), Some(same), "{ns} ns");
         }
     }
 

@@ -5,7 +5,7 @@ use crate::recording::receipt::judge::What;
 use crate::report::Report;
 use crate::report::impairment::{FigureReport, Finding, LinkReport};
 
-pub(super) fn links(report: &Report) -> Vec<Link<'_>> {
+pub(in crate::report) fn links(report: &Report) -> Vec<Link<'_>> {
     let links = report.impairment.iter().flat_map(|impairment| &impairment.links);
     links.map(|link| Link::new(link, &report.path_names)).collect()
 }

@@ -62,6 +62,7 @@ fn a_run_fills_its_folder_and_nothing_else() {
     charts/tail.png
     charts/tail.svg
     environment.json
+    impairment.csv
     messages.csv
     plan.json
     recordings/kcp-0.json
@@ -193,7 +194,7 @@ fn a_folder_that_is_missing_damaged_or_foreign_is_refused() {
         refused(&root.path().join("none")),
         refused(root.path()),
         with_recording(&good[..good.len() / 3]),
-        with_recording(&good.replacen("\"format\":1", "\"format\":7", 1)),
+        with_recording(&good.replacen("\"format\":2", "\"format\":7", 1)),
         with_recording(&good.replacen("handover-5s", "another", 1)),
     ];
     fs::remove_dir_all(folder.join("recordings")).unwrap();

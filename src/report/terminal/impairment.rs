@@ -49,14 +49,15 @@ fn headline(impairment: &Impairment) -> String {
     };
     match wrong {
         0 => format!("Impairment, asked → realised: {right} figures agree{few}"),
-        _ => format!("Impairment, asked → realised: {wrong} disagree, {right} agree{few}"),
+        1 => format!("Impairment, asked → realised: one figure disagrees, {right} agree{few}"),
+        _ => format!("Impairment, asked → realised: {wrong} figures disagree, {right} agree{few}"),
     }
 }
 
 fn table(report: &Report, impairment: &Impairment) -> Table {
     let shown = |what: What| {
         let figures = impairment.links.iter().filter_map(|link| figure(link, what));
-        figures.into_iter().any(|figure| !figure.is_idle())
+        figures.into_iter().any(|figure| figure.did.is_some() && !figure.is_idle())
     };
     let columns: Vec<(What, &'static str)> =
         COLUMNS.into_iter().filter(|(what, _)| shown(*what)).collect();
@@ -131,8 +132,8 @@ fn verdict(link: &LinkReport) -> Cell {
     let wrong: Vec<String> = wrong.map(|(what, _)| what.to_string()).collect();
     let has = |wanted: Verdict| verdicts().any(|(_, verdict)| verdict == wanted);
     match wrong.len() {
-        0 if has(Verdict::TooFew) => Cell::toned("too few", Tone::Faint),
         0 if has(Verdict::Agrees) => Cell::toned("agrees", Tone::Good),
+        0 if has(Verdict::TooFew) => Cell::toned("too few", Tone::Faint),
         0 => Cell::toned("not judged", Tone::Faint),
         1..=2 => Cell::toned(format!("not {}", wrong.join(", ")), Tone::Bad),
         many => Cell::toned(format!("not {many} figures"), Tone::Bad),

@@ -72,3 +72,14 @@ fn nothing_run_is_said() {
     plan.claims.clear();
     insta::assert_snapshot!(render(&summarise(&plan, &[]), NARROW));
 }
+
+#[test]
+fn a_link_that_did_something_else_is_named() {
+    let mut recordings = sample::recordings(2);
+    let did = &mut recordings[2].receipts[0].up[0].did;
+    (did.lost, did.bursts, did.left) = (4 * did.lost, 4 * did.bursts, did.left - 3 * did.lost);
+    let text = render(&summarise(&sample::plan(2), &recordings), WIDE);
+    let start = text.find("Impairment").unwrap();
+    assert!(widest(&text) <= 120, "{}", widest(&text));
+    insta::assert_snapshot!(&text[start..]);
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::link::overrides::Overrides;
 use crate::link::profile::{
-    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing,
+    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing, TokenBucket,
 };
 use crate::link::table;
 use crate::scenario::fields::{self, Fields};
@@ -16,10 +16,10 @@ use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
 use crate::scenario::quantity::{self, Limits, QuantityError};
 use crate::scenario::tree::{Key, Node, Value};
-use crate::units::Probability;
+use crate::units::{Probability, Rate};
 
 pub fn settings(fields: &mut Fields) -> Overrides {
-    Overrides {
+    let before_the_rate = Overrides {
         delay: fields.scalar("delay", delay),
         jitter: fields.scalar("jitter", delay),
         delay_correlation: fields.scalar("correlation", quantity::probability),
@@ -29,10 +29,16 @@ pub fn settings(fields: &mut Fields) -> Overrides {
         duplicate: correlated(fields, "duplicate"),
         corrupt: correlated(fields, "corrupt"),
         reorder: reorder(fields),
-        rate: rate(fields),
+        ..Overrides::default()
+    };
+    let (rate, bucket) = rate(fields).unzip();
+    Overrides {
+        rate,
+        bucket,
         limit: fields.whole_number("queue", 1, limits::QUEUE).map(small),
         slot: slot(fields),
         ecn: fields.flag("ecn"),
+        ..before_the_rate
     }
 }
 
@@ -219,27 +225,60 @@ fn reorder(fields: &mut Fields) -> Option<Option<Reorder>> {
     Some(Some(Reorder { probability, correlation, gap }))
 }
 
-/// `none`, `40Mbit/s`, or `{ rate: 40Mbit/s, overhead: 14B, cell: 48B, cell-overhead: 5B }`.
-fn rate(fields: &mut Fields) -> Option<Option<RateLimit>> {
+/// `none`, `40Mbit/s`, `{ rate: 40Mbit/s, overhead: 14B, cell: 48B, cell-overhead: 5B }`, or
+/// `{ rate: 40Mbit/s, burst: 32kB, queue: 250kB }`: a line or a bucket, and never both.
+fn rate(fields: &mut Fields) -> Option<(Option<RateLimit>, Option<TokenBucket>)> {
     let (key, node) = fields.take_entry("rate")?;
     let speed = |text: &str| quantity::rate(text, limits::LINK_RATE);
     if is_none(node) {
-        return Some(None);
+        return Some((None, None));
     }
     if !is_map(node) {
         let rate = fields::scalar(node, "rate", speed, fields.mistakes)?;
         let plain = RateLimit { rate, packet_overhead: 0, cell_size: 0, cell_overhead: 0 };
-        return Some(Some(plain));
+        return Some((Some(plain), None));
     }
     let mut inner = Fields::of(node, "a rate", &key.place, fields.mistakes)?;
     let rate = inner.require("rate", "rate: 40Mbit/s");
+    let is_bucket = inner.has("burst") || inner.has("queue");
+    if is_bucket && ["overhead", "cell", "cell-overhead"].iter().any(|key| inner.has(key)) {
+        inner.leave();
+        fields.mistakes.push(key.place.clone(), Mistake::BurstWithOverhead);
+        return None;
+    }
+    if is_bucket {
+        let (burst, queue) = burst_and_queue(&mut inner);
+        inner.finish();
+        let rate = fields::scalar(rate?, "rate", speed, fields.mistakes)?;
+        let burst = burst?;
+        let queue = queue.unwrap_or_else(|| default_queue(rate, burst));
+        return Some((None, Some(TokenBucket { rate, burst, queue })));
+    }
     let packet_overhead = inner.scalar("overhead", overhead).unwrap_or(0);
     let cell = inner.scalar("cell", |text| quantity::size(text, Limits { min: 1, max: 65_535 }));
     let cell_overhead = cell_overhead(&mut inner, cell.is_some());
     inner.finish();
     let rate = fields::scalar(rate?, "rate", speed, fields.mistakes)?;
     let cell_size = cell.map_or(0, small);
-    Some(Some(RateLimit { rate, packet_overhead, cell_size, cell_overhead }))
+    Some((Some(RateLimit { rate, packet_overhead, cell_size, cell_overhead }), None))
+}
+
+/// Bytes of each; the burst is required.
+fn burst_and_queue(inner: &mut Fields) -> (Option<u32>, Option<u32>) {
+    let bytes = |text: &str| {
+        quantity::size(text, Limits { min: limits::LONGEST_FRAME, max: limits::BUCKET })
+    };
+    let queue = inner.scalar("queue", bytes).map(small);
+    let burst = inner.require("burst", "burst: 32kB");
+    let burst = burst.and_then(|node| fields::scalar(node, "burst", bytes, inner.mistakes));
+    (burst.map(small), queue)
+}
+
+/// What takes 50 ms to send, and a burst: `latency 50ms` of `tc`.
+fn default_queue(rate: Rate, burst: u32) -> u32 {
+    let waiting = rate.bytes_per_second() / 20;
+    let bytes = waiting.saturating_add(burst.into()).min(limits::BUCKET);
+    small(bytes)
 }
 
 fn cell_overhead(inner: &mut Fields, has_cells: bool) -> i32 {

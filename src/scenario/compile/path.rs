@@ -10,7 +10,7 @@ use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
 use crate::scenario::plan::PathPlan;
 use crate::scenario::tree::{Key, Node};
-use crate::units::Direction;
+use crate::units::{Direction, IpVersion};
 
 /// The names of the paths, and the paths if all are right.
 pub fn paths(scenario: &mut Fields, profiles: &Profiles) -> (Names, Option<Vec<PathPlan>>) {
@@ -31,6 +31,7 @@ fn path((key, node): &(Key, Node), profiles: &Profiles, scenario: &Fields) -> Op
     let mut fields = Fields::of(node, "a path", &key.place, mistakes)?;
     let named = fields.text("profile");
     let profile = named.map(|(name, place)| profiles.find(name, place));
+    let ip = fields.word("ip", &[("4", IpVersion::V4), ("6", IpVersion::V6)]).unwrap_or_default();
     let own = Layer::read(&mut fields);
     fields.finish();
     // A profile that is named but not found is a mistake already.
@@ -47,6 +48,7 @@ fn path((key, node): &(Key, Node), profiles: &Profiles, scenario: &Fields) -> Op
         name: name?,
         profile: named.map(|(name, _)| name.to_owned()),
         sources: profile.map(|profile| profile.sources.clone()).unwrap_or_default(),
+        ip,
         up,
         down,
     })

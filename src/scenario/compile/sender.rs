@@ -4,17 +4,20 @@ use super::names::Names;
 use super::protocol::{self, PathChoice};
 use crate::protocol::ProtocolSettings;
 use crate::protocol::settings::{Copy, QuicMode, ReplicateSettings};
+use crate::scenario::diagnostic::Mistakes;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
-use crate::scenario::plan::SenderPlan;
+use crate::scenario::plan::{PathPlan, SenderPlan};
 use crate::scenario::tree::{Key, Node};
+use crate::units::IpVersion;
 use crate::workload::Workload;
 
 /// The names of the senders, and the senders if all are right.
 pub fn senders(
     scenario: &mut Fields,
     paths: &Names,
+    plans: Option<&[PathPlan]>,
     workload: Option<&Workload>,
 ) -> (Names, Option<Vec<SenderPlan>>) {
     let mistakes = scenario.mistakes;
@@ -24,13 +27,14 @@ pub fn senders(
     let Some(list) = list else { return (Names(None), None) };
     let names = list.iter().map(|(key, _)| key.name.clone()).collect();
     let plans: Vec<Option<SenderPlan>> =
-        list.iter().map(|entry| sender(entry, paths, workload, scenario)).collect();
+        list.iter().map(|entry| sender(entry, paths, plans, workload, scenario)).collect();
     (Names(Some(names)), plans.into_iter().collect())
 }
 
 fn sender(
     (key, node): &(Key, Node),
     paths: &Names,
+    plans: Option<&[PathPlan]>,
     workload: Option<&Workload>,
     scenario: &Fields,
 ) -> Option<SenderPlan> {
@@ -42,6 +46,7 @@ fn sender(
     let protocol = protocol?;
     if let Some(workload) = workload {
         check_message_size(&protocol, workload, key, scenario);
+        check_ipv6(&protocol, workload, plans.unwrap_or_default(), key, mistakes);
     }
     Some(SenderPlan { name: name?, protocol })
 }
@@ -61,6 +66,40 @@ fn check_message_size(
             scenario.mistakes.push(key.place.clone(), mistake);
         }
         _ => {}
+    }
+}
+
+/// Over IPv4 the limits of each protocol see to it; over IPv6 less fits.
+fn check_ipv6(
+    protocol: &ProtocolSettings,
+    workload: &Workload,
+    paths: &[PathPlan],
+    key: &Key,
+    mistakes: &Mistakes,
+) {
+    let (request, response) = workload.payload_per_message();
+    let Some(bytes) = largest_datagram(protocol, request.max(response)) else { return };
+    let used = protocol.paths();
+    let mut used = used.iter().filter_map(|path| paths.get(path.index()));
+    let narrow = used.find(|path| path.ip == IpVersion::V6 && bytes > limits::IPV6_DATAGRAM);
+    if let Some(path) = narrow {
+        let (protocol, limit) = (protocol.keyword(), limits::IPV6_DATAGRAM);
+        let path = path.name.clone();
+        mistakes.push(key.place.clone(), Mistake::TooLargeForIpv6 { protocol, bytes, path, limit });
+    }
+}
+
+/// What a protocol sends at most at once, for messages of this size; `None` where it finds out by
+/// itself what fits.
+fn largest_datagram(protocol: &ProtocolSettings, message: u32) -> Option<u32> {
+    match protocol {
+        ProtocolSettings::Udp(_) => Some(message),
+        ProtocolSettings::Kcp(kcp) => Some(kcp.mtu),
+        ProtocolSettings::Replicate(replicate) => {
+            let header = if replicate.copy == Copy::Datagram { limits::COPY_HEADER } else { 0 };
+            Some(largest_datagram(&replicate.protocol, message)? + header)
+        }
+        ProtocolSettings::Quic(_) | ProtocolSettings::Mpquic(_) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::link::profile::{
     Correlated, Distribution, LinkProfile, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing,
+    TokenBucket,
 };
 use crate::scenario::quantity::{
     print_duration, print_probability as percent, print_rate, print_size,
@@ -19,7 +20,7 @@ pub fn settings(profile: &LinkProfile) -> Vec<(&'static str, String)> {
         ("duplicate", correlated(&profile.duplicate)),
         ("corrupt", correlated(&profile.corrupt)),
         ("reorder", or_none(&profile.reorder, reorder)),
-        ("rate", or_none(&profile.rate, rate)),
+        ("rate", profile.bucket.as_ref().map_or_else(|| or_none(&profile.rate, rate), bucket)),
         ("queue", profile.limit.to_string()),
         ("slot", or_none(&profile.slot, slot)),
         ("ecn", profile.ecn.to_string()),
@@ -100,6 +101,11 @@ fn rate(limit: &RateLimit) -> String {
         text += &format!(", cell: {cell}, cell-overhead: {}B", limit.cell_overhead);
     }
     text + " }"
+}
+
+fn bucket(TokenBucket { rate, burst, queue }: &TokenBucket) -> String {
+    let (rate, burst) = (print_rate(*rate), print_size((*burst).into()));
+    format!("{{ rate: {rate}, burst: {burst}, queue: {} }}", print_size((*queue).into()))
 }
 
 fn slot(slot: &Slot) -> String {

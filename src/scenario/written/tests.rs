@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::link::profile::{
-    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing,
+    Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing, TokenBucket,
 };
 use crate::scenario::load_str;
 use crate::units::{Probability, Rate};
@@ -117,6 +117,16 @@ fn rate() -> impl Strategy<Value = RateLimit> {
         })
 }
 
+fn bucket() -> impl Strategy<Value = TokenBucket> {
+    (1u64..100_000_000_000, 1_514u32..1 << 30, 1_514u32..1 << 30).prop_map(
+        |(bits, burst, queue)| TokenBucket {
+            rate: Rate::from_bits_per_second(bits).expect("not zero"),
+            burst,
+            queue,
+        },
+    )
+}
+
 fn slot() -> impl Strategy<Value = Slot> {
     let spacing = prop_oneof![
         (duration(), duration())
@@ -149,12 +159,13 @@ prop_compose! {
         (duplicate, corrupt) in (correlated(), correlated()),
         reorder in prop::option::of(reordering()),
         rate in prop::option::of(rate()),
+        bucket in prop::option::weighted(0.3, bucket()),
         slot in prop::option::of(slot()),
         (limit, ecn) in (1u32..1_000_000, any::<bool>()),
     ) -> LinkProfile {
         LinkProfile {
             delay, jitter, delay_correlation, distribution, order, loss, duplicate, corrupt,
-            reorder, rate, limit, slot, ecn,
+            reorder, rate: rate.filter(|_| bucket.is_none()), bucket, limit, slot, ecn,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::engine::Pace;
 use crate::engine::netem::error::when;
 
 fn refused() -> NetemError {
-    let source = netns::QdiscError::KernelLacks("sch_netem".to_owned());
+    let source = Box::new(netns::QdiscError::KernelLacks("sch_netem".to_owned()));
     NetemError::Refused { path: "4g".to_owned(), at: when(Some(Duration::from_secs(2))), source }
 }
 

@@ -1,10 +1,11 @@
 use super::*;
 use crate::engine::lab::Joint;
 use crate::engine::netem::error::{value, when};
+use crate::units::IpVersion;
 
 /// A path whose link is not there, on any kernel.
 fn without_its_link() -> Option<Shaping> {
-    let lab = Lab::build(1, Joint::Bridge).ok()?;
+    let lab = Lab::build(&[IpVersion::V4], Joint::Bridge).ok()?;
     let discipline = Discipline {
         path: PathId(0),
         direction: Direction::Up,

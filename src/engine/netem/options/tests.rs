@@ -120,6 +120,19 @@ fn slots_are_drawn_from_a_table_or_have_one_length() {
 }
 
 #[test]
+fn a_bucket_is_a_token_bucket_filter_behind_netem() {
+    assert_eq!(bucket(&LinkProfile::default()), None);
+    let rate = Rate::from_bits_per_second(8_000_000).expect("not zero");
+    let token_bucket = Some(TokenBucket { rate, burst: 32_000, queue: 250_000 });
+    let profile = LinkProfile { bucket: token_bucket, ..LinkProfile::default() };
+    let tbf = bucket(&profile).expect("a bucket");
+    assert_eq!((tbf.rate, tbf.burst, tbf.limit), (1_000_000, 32_000, 250_000));
+    assert_eq!(of(&profile).rate, None, "netem itself has none");
+    assert_eq!(tbf.differences(tbf.encode().options()), [""; 0]);
+    assert_eq!(OPEN_BUCKET.differences(tbf.encode().options()), ["rate", "limit", "burst"]);
+}
+
+#[test]
 fn what_netem_would_do_otherwise_is_refused() {
     let too_long = LONGEST_JITTER + Duration::from_nanos(1);
     let jitter = LinkProfile { jitter: too_long, ..LinkProfile::default() };

@@ -76,7 +76,7 @@ pub(super) fn all() -> Vec<(&'static str, LinkProfile, Duration)> {
         ("kept", with(&|it| it.order = Order::Keep), MS),
         ("slow", with(&|it| it.rate = limit(6_000_000)), MS),
         ("crowded", with(&|it| (it.rate, it.limit) = (limit(2_000_000), 50)), MS),
-        ("steady", with(&|it| (it.rate, it.jitter) = (limit(6_000_000), 0 * MS)), MS),
+        ("steady", with(&|it| (it.rate, it.jitter) = (limit(6_000_000), Duration::ZERO)), MS),
         ("reordering", with(&|it| (it.reorder, it.jitter) = (Some(reorder), 2 * MS)), MS),
         ("copying", with(&|it| it.duplicate = chance(0.05)), MS),
         ("corrupting", with(&|it| it.corrupt = chance(0.03)), MS),

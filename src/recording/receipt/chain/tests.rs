@@ -61,6 +61,13 @@ fn the_four_states_have_their_closed_forms() {
     near(chain.long_run().0, (weights[2] + weights[3]) / all, 1e-9);
 }
 
+#[test]
+fn a_chain_that_alternates_has_an_equilibrium() {
+    let (share, run) = LossChain::gilbert_elliott([1.0, 1.0, 1.0, 0.0]).long_run();
+    near(share, 0.5, 1e-9);
+    near(run.unwrap(), 1.0, 1e-9);
+}
+
 /// Chernoff's bound lies above the exact tail, and not far.
 #[test]
 fn a_surprise_bounds_the_exact_tail() {

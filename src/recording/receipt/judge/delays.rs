@@ -4,7 +4,7 @@
 //!
 //! What an engine knows to have been late by, and the slack that its clock needs, is allowed for.
 
-use super::{Judged, RARITY, Verdict, What, Why, around, asked, share, verdict};
+use super::{Judged, RARITY, What, Why, around, asked, share, verdict};
 use crate::recording::receipt::Receipt;
 use crate::recording::receipt::law::DelayLaw;
 use crate::statistics::{Interval, poisson_surprise, stray};
@@ -21,7 +21,7 @@ pub(super) fn judge(receipt: &Receipt) -> Vec<Judged> {
             [delays.judge_mean(law), delays.judge_scatter(law), overtaking(receipt, law)]
         }
         Ok(_) => [What::Delay, What::Jitter, What::Overtaking]
-            .map(|what| Judged { verdict: Verdict::TooFew, ..Judged::unjudged(what, Why::Pooled) }),
+            .map(|what| Judged::unjudged(what, Why::NothingLeft)),
         Err(why) => [
             delays.unjudged(What::Delay, delays.plain_mean(), *why),
             delays.unjudged(What::Jitter, delays.plain_scatter(), *why),

@@ -58,6 +58,7 @@ fn event(what: What, asked: Result<f64, Why>, happened: u64, packets: u64) -> Ju
         ..Judged::unjudged(what, Why::Pooled)
     };
     match asked {
+        Ok(_) if packets == 0 => Judged::unjudged(what, Why::NothingLeft),
         Err(why) => Judged { interval: Interval::UNKNOWN, ..figure }.because(why),
         Ok(probability) => {
             let (wrong, few) = is_surprising(probability, happened, packets);

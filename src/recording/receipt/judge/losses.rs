@@ -53,12 +53,12 @@ fn judge_loss(loss: Judged, chain: &LossChain, packets: Packets, struck: u64) ->
 
 /// The losses less so many for each run as a run is long on average: nothing, but for chance.
 fn judge_burst(burst: Judged, chain: &LossChain, packets: Packets, runs: u64) -> Judged {
-    let (loss, Some(length)) = chain.long_run() else { return burst };
-    let asked = Some(length);
+    let (loss, asked) = chain.long_run();
     // One run from the first packet to the last says nothing of lengths.
-    if runs == 0 || loss >= 1.0 {
-        return Judged { asked: asked.filter(|_| loss < 1.0), ..burst };
+    if loss >= 1.0 {
+        return Judged::unjudged(What::Burst, Why::NothingLeft);
     }
+    let Some(length) = asked.filter(|_| runs > 0) else { return Judged { asked, ..burst } };
     let excess = Count { each: 0.0, lost: 1.0, first: -length };
     let struck = burst.packets as f64;
     let found = struck - length * runs as f64;

@@ -75,6 +75,11 @@ fn links() {
     wrong_with("slot backwards", "delay: 25ms", "slot: { min: 20ms, max: 10ms }");
     let cells = "rate: { rate: 1Mbit/s, cell-overhead: 5B }";
     wrong_with("cell overhead without cells", "delay: 25ms", cells);
+    let both = "rate: { rate: 1Mbit/s, burst: 10kB, overhead: 5B }";
+    wrong_with("burst with overhead", "delay: 25ms", both);
+    wrong_with("queue without burst", "delay: 25ms", "rate: { rate: 1Mbit/s, queue: 10kB }");
+    let small = "rate: { rate: 1Mbit/s, burst: 1kB }";
+    wrong_with("burst shorter than a packet", "delay: 25ms", small);
     wrong_with("missing table", "delay: 25ms", "distribution: { table: no-such.dist }");
 }
 
@@ -107,6 +112,12 @@ fn senders() {
     wrong("message too large for udp", &udp.replace("mode: datagram", "mode: stream"));
     let copied = small_with("quic: { mode: datagram }", "udp: {}").replace("600B", "1469B");
     wrong("message too large for a copy of udp", &copied);
+    let v6 = |yaml: &str| yaml.replace("delay: 25ms", "delay: 25ms, ip: 6");
+    let udp_v6 = udp.replace("path: 4g }", "path: 5g }").replace("1473B", "1453B");
+    wrong("message too large for udp over ipv6", &v6(&udp_v6.replace("mode: datagram", "")));
+    let kcp_v6 = small_with("kcp: { path: 4g }", "kcp: { path: 5g, mtu: 1460B }");
+    wrong("mtu too large for ipv6", &v6(&kcp_v6));
+    wrong_with("another version of ip", "delay: 25ms", "delay: 25ms, ip: 5");
     let mtu = "kcp: { mtu: 1470B }";
     wrong_with("mtu too large for a copy", "quic: { mode: datagram }", mtu);
     let small_mtu = small_with("path: 4g }", "path: 4g, mtu: 50B }");
