@@ -73,7 +73,7 @@ pub enum UmlError {
         "the guest was ended after {:.0} s of real time: {standstill}.\n{console}",
         limit.as_secs_f64()
     )]
-    TimeLimit { limit: Duration, standstill: Standstill, console: Console },
+    TimeLimit { limit: Duration, standstill: Box<Standstill>, console: Console },
     #[error("the guest could not be set up: {message}")]
     Guest { message: String },
     #[error("in the guest: {message}")]

@@ -110,7 +110,7 @@ impl Machine {
         }
         let monitor = self.file(MONITOR).join("guest/mconsole");
         let console = self.console();
-        let standstill = Standstill::look(self.folder.path(), &monitor);
+        let standstill = Box::new(Standstill::look(self.folder.path(), &monitor));
         Err(UmlError::TimeLimit { limit, standstill, console: shown(since_init(&console)) })
     }
 
