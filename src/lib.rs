@@ -6,7 +6,7 @@
 //! ```text
 //! commands   what each subcommand does
 //! report     recordings → table, charts, JSON, CSV            sees recordings only
-//! recording  the facts of one trial, and their summary        pure, but for reading and writing its format
+//! recording  the facts of one trial, and their summary        pure, but for its format
 //! statistics quantiles and their intervals                    pure
 //! engine     runs one trial: sim and uml (virtual time), relay and netem (real time)
 //! scenario   a YAML file → a Plan                             pure, but for reading the files

@@ -1,6 +1,6 @@
 //! Namespaces wired together: veth pairs and bridges made in place, with their addresses, routes
-//! and neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
-//! namespace.
+//! and neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for
+//! each namespace.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

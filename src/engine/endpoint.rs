@@ -171,8 +171,8 @@ impl Endpoint {
         self.finish()
     }
 
-    /// In virtual time a turn takes none, and so its time is read once: each reading would cost more
-    /// than all that is done in between.
+    /// In virtual time a turn takes none, and so its time is read once: each reading would cost
+    /// more than all that is done in between.
     fn now(&self) -> Instant {
         match self.plan.bounds.pace() {
             Pace::Real => self.clock.now(),

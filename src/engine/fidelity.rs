@@ -188,7 +188,8 @@ impl Timekeeping {
         if unseen + strays > 0 {
             return Some(format!(
                 "the packets on the paths could not be counted: {unseen} passed unseen, since the \
-                 host did not let the observer run, and {strays} left a path that had not entered it"
+                 host did not let the observer run, and {strays} left a path that had not \
+                 entered it"
             ));
         }
         let excesses = self.delays().into_iter().filter(|delay| delay.excess() > 1.0);

@@ -1,7 +1,7 @@
 //! A real Linux kernel in virtual time: User-Mode Linux, a process of this machine that needs no
 //! rights on it. What runs in it sees the host's files under an overlay in memory, a clock that
-//! stands still while it computes and jumps while it sleeps, and nothing of the host's network. As an
-//! engine: one guest a trial, in which this program runs the trial on engine netem.
+//! stands still while it computes and jumps while it sleeps, and nothing of the host's network. As
+//! an engine: one guest a trial, in which this program runs the trial on engine netem.
 
 pub mod error;
 mod events;

@@ -57,9 +57,9 @@ pub enum Agrees {
 }
 
 const PARTED_WAYS: &str = "
-in figures: the messages part ways at \"first apart\". The endpoints of uml take some microseconds for
-their work and those of sim none: once in a while that moves a timer past a tick, a packet more is
-sent, and every later packet meets the random number of another one.
+in figures: the messages part ways at \"first apart\". The endpoints of uml take some microseconds
+for their work and those of sim none: once in a while that moves a timer past a tick, a packet more
+is sent, and every later packet meets the random number of another one.
 ";
 
 impl Agreement {

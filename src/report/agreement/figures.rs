@@ -9,8 +9,8 @@ use crate::statistics::{Interval, Latency, Quantile};
 pub const P50_TOLERANCE_MS: f64 = 1.0;
 /// How far the P99 of the delivered messages may lie apart, as a share of the reference.
 pub const P99_TOLERANCE: f64 = 0.05;
-/// How far the P99 of two single runs may lie apart by chance. Over 60 seeds of a minute with medium
-/// loss it scatters by 2 to 6.4 %, depending on the sender: three standard deviations of a
+/// How far the P99 of two single runs may lie apart by chance. Over 60 seeds of a minute with
+/// medium loss it scatters by 2 to 6.4 %, depending on the sender: three standard deviations of a
 /// difference.
 const P99_NOISE: f64 = 0.3;
 /// How many standard deviations the numbers of lost messages may lie apart (Poisson: the variance
