@@ -39,7 +39,8 @@
 //!
 //! - [`Namespace`]: made, entered, threads and programs inside ([`Program`]), settings, offloads,
 //!   links and queue disciplines read back;
-//! - [`Topology`], [`End`], [`Bridge`], [`Route`]: what joins namespaces, sent to the kernel in one go;
+//! - [`Topology`], [`End`], [`Bridge`], [`Route`]: what joins namespaces, sent to the
+//!   kernel in one go;
 //! - [`netem`] and [`tbf`]: options to the kernel's bytes and back, set by
 //!   [`Namespace::set_root_qdisc`], or on time by a [`Shaper`];
 //! - [`probe`]: what this machine can do, and how to get what is missing;

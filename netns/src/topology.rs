@@ -1,5 +1,5 @@
-//! Namespaces wired together: veth pairs and bridges made in place, with their addresses, routes and
-//! neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
+//! Namespaces wired together: veth pairs and bridges made in place, with their addresses, routes
+//! and neighbours. Gathers first and asks the kernel last, with one send for all pairs and one for each
 //! namespace.
 
 use std::collections::BTreeMap;

@@ -96,14 +96,13 @@ fn drain(machine: &Machine, streams: &mut Streams, out: &mut dyn Write) -> Resul
 }
 
 fn ending(answer: Answer, machine: &Machine) -> Result<Ending, ExecError> {
+    // What was killed may have been a program that this one had started.
+    if let Some(error) = machine.out_of_memory().filter(|_| answer != Answer::Exited { code: 0 }) {
+        warn(&format!("error: {error}"));
+    }
     match answer {
         Answer::Exited { code } => Ok(Ending::Program(code)),
-        Answer::Killed { signal } => {
-            if let Some(error) = machine.out_of_memory().filter(|_| signal == libc::SIGKILL) {
-                warn(&format!("error: {error}"));
-            }
-            Ok(Ending::Program((SIGNALLED + signal) as u8))
-        }
+        Answer::Killed { signal } => Ok(Ending::Program((SIGNALLED + signal) as u8)),
         Answer::NotStarted { message, missing } => Err(ExecError::NotStarted { message, missing }),
         Answer::NotSetUp { message } | Answer::TrialFailed { message } => {
             Err(UmlError::Guest { message }.into())

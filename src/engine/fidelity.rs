@@ -93,8 +93,8 @@ pub struct Timekeeping {
     pub packets: Lateness,
     /// How far off the time at which a packet came to the relay may be.
     pub stamps: Lateness,
-    /// Changes of the timeline: the most by which one came late or early for a packet, judged by the
-    /// time at which the packet arrived or was to leave.
+    /// Changes of the timeline: the most by which one came late or early for a packet, judged by
+    /// the time at which the packet arrived or was to leave.
     pub changes: Lateness,
     /// Messages: sent, minus scheduled.
     pub sends: Lateness,

@@ -1,6 +1,6 @@
-//! The kernel finishes three things some time after it has said yes: a link drops what is sent until
-//! it has noticed that its peer is up, a bridge passes nothing on until its port has noticed that,
-//! and an IPv6 address receives nothing until its route is in.
+//! The kernel finishes three things some time after it has said yes: a link drops what is sent
+//! until it has noticed that its peer is up, a bridge passes nothing on until its port has noticed
+//! that, and an IPv6 address receives nothing until its route is in.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::thread::sleep;

@@ -25,8 +25,8 @@ pub enum NetemError {
     Unreadable { path: String, direction: Direction, at: String, source: ParseError },
     #[error(
         "path {path}, {direction}, the change {at}: the kernel's netem did not take over {option}: \
-         {asked} was asked for, and it holds {held} (see `impairlab doctor`; a newer kernel, or the \
-         engine relay or sim, can do it)"
+         {asked} was asked for, and it holds {held} (see `impairlab doctor`; a newer kernel, or \
+         the engine relay or sim, can do it)"
     )]
     NotHeld {
         path: String,
