@@ -59,7 +59,7 @@ struct Pending {
     begins_spell: bool,
     marked: bool,
     corrupted: bool,
-    /// The bucket of a later profile may have held it up.
+    /// The bucket or the slots of a later profile may have held it up.
     held_up: bool,
     fate: Fate,
 }
@@ -108,7 +108,7 @@ impl Witness {
     /// What enters from now on meets this profile.
     pub fn change(&mut self, profile: &LinkProfile) {
         self.fresh = true;
-        if profile.bucket.is_some() {
+        if profile.bucket.is_some() || profile.slot.is_some() {
             let on_the_way = self.pending.iter_mut().filter(|it| it.fate == Fate::Unknown);
             on_the_way.for_each(|pending| pending.held_up = true);
         }

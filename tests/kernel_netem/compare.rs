@@ -3,10 +3,10 @@
 //! Equal means: the same frames refused, lost, sent twice, marked and corrupted, leaving in the
 //! same order, each when the model says. A timer of the guest fires when its clock, which goes in
 //! steps of 256 ns, shows that it is due, or up to five steps later: the kernel sets no timer
-//! for less than 500 ns, adds a nanosecond, and its clock hides what is left of a step. netem sets
-//! its timer once more where its clock does not show the instant of a slot yet, which takes up to
-//! two steps again. So a frame is on time if it leaves less than [`LATENESS`] after the model's
-//! instant, and never before it.
+//! for less than 500 ns, adds a nanosecond, and its clock hides what is left of a step. So a frame
+//! is on time if it leaves less than [`LATENESS`] after the model's instant, and never before it.
+//! Where there are slots that is twice as much: each counts from when the last one opened, and
+//! netem sets its timer once more where its clock does not show the instant yet.
 //!
 //! What netem takes from the kernel's entropy cannot be foretold. The number that a correlated draw
 //! begins with is found: one has to exist with which every frame is equal. Which bit of a corrupted
@@ -26,7 +26,7 @@ use crate::profiles::{Case, Effect, cases};
 use crate::traffic::{CLOCK_STEP, FRAMES, Traffic};
 
 /// How late a frame may leave, that instant excluded.
-const LATENESS: Duration = Duration::from_nanos(8 * CLOCK_STEP.as_nanos() as u64);
+const LATENESS: Duration = Duration::from_nanos(6 * CLOCK_STEP.as_nanos() as u64);
 
 #[derive(Default)]
 struct Summary {
@@ -56,18 +56,24 @@ pub fn every_profile() -> ExitCode {
 /// `None` if there is none.
 fn compare(case: &Case, traffic: &Traffic, observed: &Observed) -> Option<String> {
     match case.correlated {
-        None => difference(&expect(case, traffic, observed, 0), observed),
+        None => difference(&expect(case, traffic, observed, 0), observed, lateness(case)),
         Some(effect) => find_the_first_draw(case, effect, traffic, observed),
     }
 }
 
-fn difference(expected: &Expected, observed: &Observed) -> Option<String> {
+fn lateness(case: &Case) -> Duration {
+    let second = case.second.as_ref();
+    let slots = case.first.slot.is_some() || second.is_some_and(|second| second.slot.is_some());
+    if slots { 2 * LATENESS } else { LATENESS }
+}
+
+fn difference(expected: &Expected, observed: &Observed, lateness: Duration) -> Option<String> {
     if let Some(frame) = (0..FRAMES).find(|&n| expected.refused[n] != observed.refused[n]) {
         return Some(format!("frame {frame} found room in one of the two only"));
     }
     let pairs = expected.departures.iter().zip(&observed.arrivals);
     for (place, (departure, arrival)) in pairs.enumerate() {
-        if !is_equal(departure, arrival) {
+        if !is_equal(departure, arrival, lateness) {
             return Some(format!("in place {place}: {departure:?} in the model, {arrival:?}"));
         }
     }
@@ -75,12 +81,12 @@ fn difference(expected: &Expected, observed: &Observed) -> Option<String> {
     (model != kernel).then(|| format!("{model} frames left the model, {kernel} the kernel"))
 }
 
-fn is_equal(departure: &Departure, arrival: &Arrival) -> bool {
+fn is_equal(departure: &Departure, arrival: &Arrival, lateness: Duration) -> bool {
     departure.number == arrival.number
         && departure.marked == arrival.marked
         && departure.corrupted == arrival.flipped.is_some()
         && arrival.at >= departure.due
-        && arrival.at < departure.due + LATENESS
+        && arrival.at < departure.due + lateness
 }
 
 /// Halves the range of the unknown number: the first frame that fares otherwise tells on which side
@@ -96,7 +102,7 @@ fn find_the_first_draw(
     while low <= high {
         let middle = low.midpoint(high);
         let expected = expect(case, traffic, observed, middle as u32);
-        last_difference = Some(difference(&expected, observed)?);
+        last_difference = Some(difference(&expected, observed, LATENESS)?);
         match direction(effect, &expected, observed) {
             Ordering::Greater => low = middle + 1,
             Ordering::Less if middle > 0 => high = middle - 1,

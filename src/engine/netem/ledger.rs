@@ -3,7 +3,8 @@
 //!
 //! Frames of the same content are taken to leave in the order in which they entered, and one that
 //! leaves once more to be a copy. A frame that has not left within the horizon never will: it was
-//! lost, or found the queue full if as many frames as the queue holds were in it when it came.
+//! lost, or found the queue full if as many frames as the queue holds were in it when it came, or
+//! if netem loses nothing. Where both may be, the loss is not judged.
 //!
 //! What a token bucket behind netem drops cannot be told frame by frame from what netem loses,
 //! unless netem loses nothing; how many the bucket dropped, the kernel tells.
@@ -38,6 +39,8 @@ pub(super) struct Ledger {
     bucket: bool,
     /// Frames that were found missing and that only the bucket can have dropped.
     refused: u64,
+    /// A frame may have been lost or have found the queue full: nobody knows.
+    unclear: bool,
     /// The stamp at which the witness's time begins.
     epoch: u64,
     /// Nanoseconds.
@@ -114,6 +117,7 @@ impl Ledger {
             slack,
             bucket: false,
             refused: 0,
+            unclear: false,
             epoch: 0,
             horizon: u64::try_from(horizon.as_nanos()).unwrap_or(u64::MAX),
             more_held: 0,
@@ -206,8 +210,12 @@ impl Ledger {
     pub(super) fn finish(mut self, remains: Remains) -> Count {
         let waiting: Vec<usize> =
             (0..self.entries.len()).rev().filter(|index| !self.entries[*index].left).collect();
-        let queued = waiting.into_iter().take(remains.queued);
-        queued.for_each(|index| self.entries[index].left = true);
+        // Which of those that have not left are still in the queue is a guess if there are more.
+        self.unclear |= remains.queued > 0 && waiting.len() > remains.queued;
+        for index in waiting.into_iter().take(remains.queued) {
+            self.entries[index].left = true;
+            self.was_held_since(index);
+        }
         self.settle_until(u64::MAX);
         self.tell_apart(remains.refused);
         let receipts = self.witness.map_or_else(Vec::new, Witness::finish);
@@ -221,7 +229,8 @@ impl Ledger {
         let unexplained = self.refused.saturating_sub(refused);
         *lost = *lost - unclear + unexplained;
         *overflowed = *overflowed + unclear - unexplained;
-        if let Some(witness) = self.witness.as_mut().filter(|_| unclear > 0) {
+        let unclear = unclear > 0 || self.unclear;
+        if let Some(witness) = self.witness.as_mut().filter(|_| unclear) {
             witness.blind_to(Effect::Loss);
         }
     }
@@ -271,10 +280,10 @@ impl Ledger {
             return;
         }
         let link = &mut self.count.link;
-        let refused = self.bucket && !entry.terms.loses;
         let full = self.held >= i64::from(entry.terms.limit);
-        if full || refused {
-            self.refused += u64::from(!full);
+        self.unclear |= full && entry.terms.loses;
+        if full || !entry.terms.loses {
+            self.refused += u64::from(self.bucket && !full);
             link.overflowed += 1;
             witness.overflowed(ticket);
         } else {

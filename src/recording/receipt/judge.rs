@@ -74,8 +74,8 @@ pub enum Why {
     Correlated,
     Slots,
     Bucket,
-    /// What the loss model dropped cannot be told from what the bucket did.
-    BucketOverflow,
+    /// What the loss model dropped cannot be told from what found no room.
+    QueueFull,
     Copies,
     Reordered,
     ShortDelay,
@@ -202,7 +202,7 @@ impl fmt::Display for Why {
             Why::Correlated => "correlated draws have no closed form",
             Why::Slots => "slots hold packets up by no closed form",
             Why::Bucket => "a token bucket holds packets up by its own history",
-            Why::BucketOverflow => "what the token bucket dropped cannot be told from it",
+            Why::QueueFull => "what found a queue full cannot be told from it",
             Why::Copies => "duplicates take part in it",
             Why::Reordered => "reordering where packets keep their order",
             Why::ShortDelay => "too short a delay to tell what skipped it",

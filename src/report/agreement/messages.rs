@@ -69,6 +69,10 @@ impl MessageAgreement {
         self.same as f64 / self.compared as f64
     }
 
+    pub(super) fn are_all_the_same(&self) -> bool {
+        self.same == self.compared
+    }
+
     pub(super) fn are_the_same(&self) -> bool {
         self.same_share() >= SAME_SHARE
     }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::link::profile::Correlated;
+use crate::units::Probability;
 
 const MS: u64 = 1_000_000;
 
@@ -22,9 +24,14 @@ fn queued(queued: usize) -> Remains {
 }
 
 fn ledger(limit: u32) -> Ledger {
-    let profile = LinkProfile { limit, delay: Duration::from_millis(10), ..LinkProfile::default() };
+    let probability = Probability::new(0.1).expect("between 0 and 1");
+    let loss = Loss::Random(Correlated { probability, ..Correlated::default() });
+    ledger_of(LinkProfile { limit, loss, ..LinkProfile::default() })
+}
+
+fn ledger_of(profile: LinkProfile) -> Ledger {
     let mut ledger = empty();
-    ledger.change(&profile);
+    ledger.change(&LinkProfile { delay: Duration::from_millis(10), ..profile });
     ledger
 }
 
@@ -71,6 +78,15 @@ fn a_frame_that_finds_the_queue_full_has_overflowed() {
     [2, 3, 5].into_iter().for_each(|id| ledger.leave(20 * MS, print(id)));
     let count = ledger.finish(Remains::default()).link;
     assert_eq!((count.lost, count.overflowed, count.delivered), (1, 1, 4));
+}
+
+#[test]
+fn where_nothing_is_lost_what_is_missing_found_no_room() {
+    let mut ledger = ledger_of(LinkProfile::default());
+    (0..3).for_each(|id| ledger.enter(u64::from(id) * MS, print(id)));
+    ledger.leave(11 * MS, print(1));
+    let count = ledger.finish(queued(1)).link;
+    assert_eq!((count.lost, count.overflowed, count.delivered), (0, 1, 1));
 }
 
 #[test]

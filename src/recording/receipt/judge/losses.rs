@@ -10,10 +10,13 @@ pub(super) fn judge(receipt: &Receipt) -> [Judged; 2] {
     let struck = did.lost + did.marked;
     let loss = Judged { did: share(struck, did.settled), packets: did.settled, ..none(What::Loss) };
     let burst = Judged { did: share(struck, did.bursts), packets: struck, ..none(What::Burst) };
-    let unclear = did.lost > 0 && receipt.unseen.contains(&Effect::Loss);
-    let chain = asked(receipt).and_then(|profile| match unclear {
-        true => Err(Why::BucketOverflow),
-        false => LossChain::of(profile).map_err(Why::from),
+    let unseen = did.lost + did.overflowed > 0 && receipt.unseen.contains(&Effect::Loss);
+    let chain = asked(receipt).and_then(|profile| {
+        // A packet that was marked and then found the queue full is gone with its mark.
+        if unseen || profile.ecn && did.overflowed > 0 {
+            return Err(Why::QueueFull);
+        }
+        LossChain::of(profile).map_err(Why::from)
     });
     match chain {
         Err(why) => [loss, burst].map(|figure| figure.because(why)),
