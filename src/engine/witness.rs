@@ -84,6 +84,8 @@ struct Past {
     late: u64,
     /// The last packet certainly waited for the one before.
     waited: bool,
+    /// How far off an exit may be, in ns.
+    slack: f64,
 }
 
 impl Witness {
@@ -128,6 +130,7 @@ impl Witness {
     /// without being wrong. Not for the lateness that is told packet by packet.
     pub fn tolerate(&mut self, slack: Duration) {
         self.slack = self.slack.max(slack);
+        self.past.slack = nanos(self.slack) as f64;
     }
 
     /// A packet of `length` bytes, Ethernet header included. To be called in order of arrival; its
@@ -300,7 +303,9 @@ impl Past {
             sums.beyond_squares += beyond * beyond;
             sums.variance += expected.variance;
             sums.square_variance += expected.square_variance;
-            did.overtaking.expected += law.overtakes(waits);
+            if !law.is_tie(waits, self.slack) {
+                did.overtaking.expected += law.overtakes(waits);
+            }
             let waited = law.surely_waits(waits);
             did.backlog.periods += u64::from(waited && !self.waited);
             self.waited = waited;

@@ -106,6 +106,13 @@ impl DelayLaw {
         self.rate.is_some() && waits >= self.most().max(0.0)
     }
 
+    /// Whether a packet of a constant delay leaves together with the earlier one that leaves `waits`
+    /// ns from now, as far as a clock that may be off by `slack` can tell.
+    #[inline]
+    pub fn is_tie(&self, waits: f64, slack: f64) -> bool {
+        self.jitter == 0.0 && (waits - self.mean).abs() <= slack
+    }
+
     /// The probability to leave before the earlier packet that leaves `waits` ns from now.
     #[inline]
     pub fn overtakes(&self, waits: f64) -> f64 {
