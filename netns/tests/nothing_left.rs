@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 const NO_ROOM: ErrorKind = ErrorKind::StorageFull;
 
 #[test]
-fn after_sigkill_or_sigint_at_any_moment() {
+fn after_sigkill_or_sigterm_at_any_moment() {
     in_a_tight_user_namespace("kill_many");
 }
 
@@ -47,14 +47,14 @@ fn after_drop() {
 }
 
 #[test]
-#[ignore = "started by after_sigkill_or_sigint_at_any_moment"]
+#[ignore = "started by after_sigkill_or_sigterm_at_any_moment"]
 fn kill_many() {
     for round in 0..KILLS {
         let child = this_program("build_for_ever").stderr(Stdio::piped()).spawn();
         let mut child = child.expect("started");
         let _stderr = wait_until_it_builds(&mut child);
         thread::sleep(some_moment(round));
-        let signal = if round % 2 == 0 { Signal::SIGKILL } else { Signal::SIGINT };
+        let signal = if round % 2 == 0 { Signal::SIGKILL } else { Signal::SIGTERM };
         kill(Pid::from_raw(child.id().cast_signed()), signal).expect("killed");
         let status = child.wait().expect("waited for");
         assert_eq!(status.signal(), Some(signal as i32));
