@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use thiserror::Error;
 
-use crate::dump::{DumpError, Qdisc, qdisc};
+use crate::dump::{Qdisc, qdisc};
 use crate::namespace::{Namespace, NamespaceError};
 use crate::netlink::{Batch, Connection, NetlinkError};
 
@@ -63,15 +63,6 @@ pub enum QdiscError {
         /// The namespace it is in.
         namespace: String,
     },
-    /// What the link has could not be read.
-    #[error(transparent)]
-    Dump(#[from] DumpError),
-    /// Somebody else removed it.
-    #[error("the queue discipline just set on {link} is gone: something else changes this link")]
-    Vanished {
-        /// Where it was set.
-        link: String,
-    },
     /// The namespace could not be entered.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
@@ -97,51 +88,6 @@ impl Namespace {
     pub fn shaper(&self) -> Result<Shaper, QdiscError> {
         let opened = self.run(|| Connection::from_here(self.name()))?;
         Ok(Shaper { connection: opened.map_err(QdiscError::Netlink)? })
-    }
-
-    /// Sets the root queue discipline of a link, which has to be of a kind that can have a child
-    /// (netem), and the one that packets pass behind it. What is there already of the same kind is
-    /// changed in place, both with one send, so that packets stay in both; the root keeps its child
-    /// when it is changed alone.
-    ///
-    /// There is no way to take a child away that does not lose the packets in it: give it options
-    /// under which nothing waits.
-    pub fn set_root_and_child_qdisc(
-        &self,
-        link: &str,
-        root: &Encoded,
-        child: &Encoded,
-    ) -> Result<(), QdiscError> {
-        let parent = match self.root_handle(link, root)? {
-            Some(handle) => handle,
-            None => {
-                self.set_root_qdisc(link, root)?;
-                let set = self.root_handle(link, root)?;
-                set.ok_or_else(|| QdiscError::Vanished { link: link.to_owned() })?
-            }
-        };
-        let result = self.run(|| {
-            let mut batch = Batch::default();
-            let flags = NLM_F_CREATE | NLM_F_REPLACE;
-            let mut message = root_of(self.name(), link)?;
-            message.attributes = described(root);
-            let changed = RouteNetlinkMessage::NewQueueDiscipline(message.clone());
-            batch.push(format!("set {} on {link}", root.kind), flags, changed);
-            message.header.parent = TcHandle::from(parent | FIRST_CLASS);
-            message.attributes = described(child);
-            let behind = RouteNetlinkMessage::NewQueueDiscipline(message);
-            batch.push(format!("set {} behind {} on {link}", child.kind, root.kind), flags, behind);
-            batch.send_from_here(self.name()).map_err(QdiscError::Netlink)
-        })?;
-        result.map_err(|error| lacking(error, child.kind))
-    }
-
-    /// The handle of the root if it is of this kind.
-    fn root_handle(&self, link: &str, root: &Encoded) -> Result<Option<u32>, QdiscError> {
-        let index = self.run(|| root_of(self.name(), link))??.header.index.cast_unsigned();
-        let held = self.qdiscs()?;
-        let own = held.iter().find(|it| it.root && it.link == index && it.kind == root.kind);
-        Ok(own.map(|root| root.handle))
     }
 
     /// Removes the root queue discipline of a link; the kernel puts its default one back.
@@ -179,7 +125,9 @@ pub struct Root<'a> {
     pub name: &'a str,
     /// What it is to be.
     pub qdisc: &'a Encoded,
-    /// What packets pass behind it; `None` leaves alone what is there.
+    /// What packets pass behind it, if it is of a kind that can have a child (netem); `None` leaves
+    /// alone what is there. There is no way to take a child away that does not lose the packets in
+    /// it: give it options under which nothing waits.
     pub child: Option<&'a Encoded>,
 }
 

@@ -38,7 +38,7 @@ struct Summary {
 }
 
 pub fn every_profile() -> ExitCode {
-    let guest = Guest::new();
+    let mut guest = Guest::new();
     let mut summary = Summary::default();
     for (number, case) in cases().enumerate() {
         let traffic = Traffic::plan(&case, &mut SplitMix64::new(number as u64));

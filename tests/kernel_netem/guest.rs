@@ -7,7 +7,7 @@ use std::time::Duration;
 use impairlab::engine::netem::options::{OPEN_BUCKET, bucket, options};
 use impairlab::link::profile::LinkProfile;
 use netns::netem::{History, Options};
-use netns::{End, MacAddress, Namespace, Topology};
+use netns::{End, MacAddress, Namespace, Root, Shaper, Topology};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrLike,
@@ -24,6 +24,9 @@ const SOCKET_BUFFER: usize = 64 << 20;
 
 pub struct Guest {
     near: Namespace,
+    /// The interface index of the link that is shaped.
+    link: u32,
+    shaper: Shaper,
     sender: OwnedFd,
     receiver: OwnedFd,
     /// What the wall clock shows beyond the monotonic one.
@@ -72,19 +75,19 @@ impl Guest {
         let mut topology = Topology::new();
         // A neighbour keeps an end silent: the only frames are those of the test.
         let ip = "10.0.0.9".parse().expect("an address");
-        topology.veth(
-            End::new(&near, "link", here).neighbour(ip, there),
-            End::new(&far, "link", there).neighbour(ip, here),
-        );
+        let end = End::new(&near, "link", here).neighbour(ip, there);
+        let link = end.index();
+        topology.veth(end, End::new(&far, "link", there).neighbour(ip, here));
         topology.build().expect("a veth pair");
         let sender = near.run(packet_socket).expect("entered");
         let receiver = far.run(packet_socket).expect("entered");
         setsockopt(&receiver, sockopt::ReceiveTimestampns, &true).expect("timestamps");
-        Self { near, sender, receiver, wall_ahead: wall_ahead() }
+        let shaper = near.shaper().expect("a connection");
+        Self { near, link, shaper, sender, receiver, wall_ahead: wall_ahead() }
     }
 
     /// Sends the traffic of a case through its profiles.
-    pub fn run(&self, case: &Case, traffic: &Traffic) -> Observed {
+    pub fn run(&mut self, case: &Case, traffic: &Traffic) -> Observed {
         let mut history = Given::default();
         self.set(&case.first, case.seeds[0], &mut history);
         let start = now() + AHEAD;
@@ -113,17 +116,13 @@ impl Guest {
         observed
     }
 
-    fn set(&self, profile: &LinkProfile, seed: u64, given: &mut Given) {
+    fn set(&mut self, profile: &LinkProfile, seed: u64, given: &mut Given) {
         let options = options(profile, Some(seed)).expect("netem can do it");
         let netem = options.encode_after(&mut given.tables).expect("it fits");
         given.bucket |= profile.bucket.is_some();
-        let result = match given.bucket {
-            false => self.near.set_root_qdisc("link", &netem),
-            true => {
-                let child = bucket(profile).unwrap_or(OPEN_BUCKET).encode();
-                self.near.set_root_and_child_qdisc("link", &netem, &child)
-            }
-        };
+        let child = given.bucket.then(|| bucket(profile).unwrap_or(OPEN_BUCKET).encode());
+        let root = Root { link: self.link, name: "link", qdisc: &netem, child: child.as_ref() };
+        let result = self.shaper.set(&[root]);
         result.expect("this kernel has netem and tbf");
     }
 
