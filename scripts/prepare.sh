@@ -20,9 +20,10 @@ need_cargo() {
     exit 1
 }
 
-# A command on the PATH, or a shared library.
+# A command on the PATH, a file, or a shared library.
 have() {
     case "$1" in
+        /*) [ -e "$1" ] ;;
         lib*) compgen -G "/usr/lib/*/$1*" >/dev/null || compgen -G "/usr/lib/llvm-*/lib/$1*" >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac

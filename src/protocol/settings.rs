@@ -43,10 +43,17 @@ pub struct KcpSettings {
     /// Messages are merged into full segments (stream mode); message boundaries are then kept by a
     /// length prefix.
     pub stream: bool,
-    /// Flush on send and on input instead of waiting for the clock.
+    /// ikcp only: flush on send and on input instead of waiting for the clock.
     pub flush_at_once: bool,
-    /// How often `update` runs when nothing else happens (kcp's clock is in whole milliseconds).
+    /// ikcp only: how often `update` runs when nothing else happens (kcp's clock is in whole
+    /// milliseconds).
     pub update_interval: Duration,
+    /// kcp-go only: acknowledgements leave at once (kcptun's `acknodelay`).
+    #[serde(default)]
+    pub ack_nodelay: bool,
+    /// kcp-go only: what is written waits for the next flush, unless it fills a window.
+    #[serde(default)]
+    pub write_delay: bool,
 }
 
 impl KcpSettings {
@@ -66,6 +73,43 @@ impl KcpSettings {
             stream: false,
             flush_at_once: false,
             update_interval: Duration::from_millis(1),
+            ack_nodelay: false,
+            write_delay: false,
+        }
+    }
+}
+
+impl KcpSettings {
+    /// The same with the four numbers of a preset.
+    pub fn preset(self, preset: KcpPreset) -> Self {
+        let (nodelay, interval_ms, resend, nc) = preset.numbers();
+        Self { nodelay, interval: Duration::from_millis(interval_ms), resend, nc, ..self }
+    }
+}
+
+/// Names for `nodelay`, `interval`, `resend` and `nc`: those of kcptun's option `mode` (its
+/// client/main.go), and `default` for what the C code and kcp-go have when they are told nothing
+/// (`ikcp_create` in ikcp.c, `NewKCP` in kcp.go). kcptun's other defaults (an MTU of 1,350 bytes,
+/// windows of 128 and 512 segments at the client and of 1,024 at the server, stream mode) are no
+/// part of a preset: senders that differ in the preset alone differ in nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KcpPreset {
+    Default,
+    Normal,
+    Fast,
+    Fast2,
+    Fast3,
+}
+
+impl KcpPreset {
+    /// `nodelay`, `interval` in milliseconds, `resend` and `nc`.
+    const fn numbers(self) -> (u8, u64, u32, bool) {
+        match self {
+            Self::Default => (0, 100, 0, false),
+            Self::Normal => (0, 40, 2, true),
+            Self::Fast => (0, 30, 2, true),
+            Self::Fast2 => (1, 20, 2, true),
+            Self::Fast3 => (1, 10, 2, true),
         }
     }
 }
@@ -76,6 +120,9 @@ pub enum KcpBehaviour {
     Ikcp17,
     #[serde(rename = "ikcp-2.1.1")]
     Ikcp211,
+    /// What kcptun runs.
+    #[serde(rename = "kcp-go-5.6")]
+    KcpGo56,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

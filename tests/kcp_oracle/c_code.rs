@@ -10,6 +10,8 @@ use ikcp_c::protocol::{
     ikcp_setmtu, ikcp_setoutput, ikcp_update, ikcp_wndsize,
 };
 
+use impairlab::protocol::kcp::Origin;
+
 use crate::peer::Peer;
 use crate::scenario::{CONV, Scenario};
 
@@ -96,7 +98,7 @@ impl Peer for CCode {
         Some(self.buffer[..length].to_vec())
     }
 
-    fn input(&mut self, datagram: &[u8]) -> bool {
+    fn input(&mut self, datagram: &[u8], _origin: Origin) -> bool {
         // SAFETY: the control block is valid, and so many bytes can be read.
         unsafe { ikcp_input(self.kcp, datagram.as_ptr().cast(), datagram.len() as _) == 0 }
     }

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
+use impairlab::protocol::kcp::Origin;
+
 use crate::peer::Peer;
 use crate::scenario::{CONV, Scenario};
 
@@ -64,7 +66,7 @@ impl Peer for RustCrate {
         Some(self.buffer[..length].to_vec())
     }
 
-    fn input(&mut self, datagram: &[u8]) -> bool {
+    fn input(&mut self, datagram: &[u8], _origin: Origin) -> bool {
         self.kcp.input(datagram).is_ok()
     }
 

@@ -9,12 +9,13 @@ use crate::protocol::{Datagram, Delivery, Output, Protocol, ProtocolStatistics, 
 use crate::splitmix::mix;
 use crate::units::{Instant, PathId};
 
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, FlushRule};
+use super::driver::Driver;
 use super::engine::Engine;
 use super::framing::{MessageCutter, with_prefix};
-use super::input::News;
-use super::polling::Polling;
-use super::serial::distance;
+use super::input::{News, Origin};
+use super::polled::Polled;
+use super::session::Session;
 use super::settings::EngineSettings;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
@@ -23,24 +24,24 @@ const LONGEST_UPDATE_MS: u128 = 5_000;
 
 /// One side of a KCP connection.
 ///
-/// The engine is updated at every multiple of `update_interval` since its first update (in whole
-/// milliseconds, at least one) and before every `send` and `receive`; updates that would do nothing
-/// are skipped, which cannot be told from outside. With `flush_at_once` it also flushes after every
-/// `send` and `receive`.
+/// With the C code's behaviours the engine is updated at every multiple of `update_interval` since
+/// its first update (in whole milliseconds, at least one) and before every `send` and `receive`;
+/// with `flush_at_once` it also flushes after every `send` and `receive`. With kcp-go's the engine
+/// is driven as kcp-go's own session does it. Updates and flushes that would do nothing are
+/// skipped, which cannot be told from outside.
 ///
-/// Messages longer than 127 segments are refused, and so is every message once [`SEND_QUEUE_LIMIT`]
-/// segments wait behind the window.
+/// Refused are messages of more segments than the behaviour takes (127, and 255 in kcp-go) or than
+/// the receive window has, which could never be put together; and every message once
+/// [`SEND_QUEUE_LIMIT`] segments wait behind the window.
 ///
 /// [`SEND_QUEUE_LIMIT`]: super::SEND_QUEUE_LIMIT
 #[derive(Debug)]
 pub struct Kcp {
     path: PathId,
     engine: Engine,
-    flush_at_once: bool,
-    update_every_ms: u64,
-    /// `None` before the first call.
-    polling: Option<Polling>,
-    updated_ms: u64,
+    driver: Box<dyn Driver>,
+    /// Bytes.
+    longest_message: usize,
     /// In stream mode.
     cutter: Option<MessageCutter>,
     delivered: VecDeque<Vec<u8>>,
@@ -58,14 +59,11 @@ impl Kcp {
     pub fn with_conversation(settings: &KcpSettings, conv: u32) -> Self {
         let behaviour = Behaviour::of(settings.behaviour);
         let engine_settings = EngineSettings::from(settings);
-        let longest_message =
-            engine_settings.segment_len() * behaviour.smallest_receive_window as usize;
+        let longest_message = longest_message(&engine_settings, behaviour);
         Self {
             path: settings.path,
-            flush_at_once: settings.flush_at_once,
-            update_every_ms: settings.update_interval.as_millis().min(LONGEST_UPDATE_MS) as u64,
-            polling: None,
-            updated_ms: 0,
+            driver: driver(settings, behaviour),
+            longest_message,
             cutter: settings.stream.then(|| MessageCutter::new(longest_message)),
             delivered: VecDeque::new(),
             discarded: 0,
@@ -73,45 +71,19 @@ impl Kcp {
         }
     }
 
-    /// Updates the engine as of now, after the polls that were skipped.
-    fn update(&mut self, now: Instant) {
-        let now_ms = now.as_millis();
-        let work_ms = self.work_ms();
-        let every_ms = self.update_every_ms;
-        let polling = self.polling.get_or_insert_with(|| Polling::new(every_ms, now_ms));
-        polling.catch_up(now_ms, work_ms, &mut self.engine.clock);
-        self.engine.update(now_ms as u32);
-        self.updated_ms = now_ms;
-    }
-
-    /// When there is something to flush, on the 64-bit clock.
-    fn work_ms(&self) -> Option<u64> {
-        let due_ms = self.engine.work_due_ms()?;
-        let wait_ms = distance(due_ms, self.updated_ms as u32);
-        Some(self.updated_ms.saturating_add_signed(i64::from(wait_ms)))
-    }
-
-    /// The next poll that does anything.
-    fn wake(&self) -> Option<Instant> {
-        let polling = self.polling.as_ref()?;
-        let wake_ms = polling.wake_ms(self.work_ms()?, &self.engine.clock);
-        Some(Instant::from_nanos(wake_ms.saturating_mul(NANOS_PER_MILLI)))
-    }
-
-    fn is_due(&self, now: Instant) -> bool {
-        match self.polling {
-            None => self.first_update(now) <= now,
-            Some(_) => self.wake().is_some_and(|wake| wake <= now),
+    /// Takes KCP segments that arrived, or that error correction has recovered.
+    pub fn input(&mut self, now: Instant, datagram: &[u8], origin: Origin) {
+        self.driver.advance(&mut self.engine, now.as_millis());
+        if !matches!(self.engine.input(datagram, origin), Ok(News::Some)) {
+            self.discarded += 1;
         }
+        self.take_messages();
+        self.driver.after_input(&mut self.engine);
     }
 
-    /// The flush clock ticks at the multiples of its interval on the trial's clock, unless
-    /// something happens before: so how it stands to the workload's schedule is the same in every
-    /// engine, and is not left to chance.
-    fn first_update(&self, now: Instant) -> Instant {
-        let interval_ms = u64::from(self.engine.clock.interval_ms());
-        let tick_ms = now.as_millis().next_multiple_of(interval_ms);
-        Instant::from_nanos(tick_ms.saturating_mul(NANOS_PER_MILLI)).max(now)
+    fn wake(&self, now: Instant) -> Option<Instant> {
+        let wake_ms = self.driver.wake_ms(&self.engine, now.as_millis())?;
+        Some(Instant::from_nanos(wake_ms.saturating_mul(NANOS_PER_MILLI)))
     }
 
     fn take_messages(&mut self) {
@@ -125,40 +97,31 @@ impl Kcp {
             }
         }
     }
-
-    fn flush_if_at_once(&mut self) {
-        if self.flush_at_once {
-            self.engine.flush();
-        }
-    }
 }
 
 impl Protocol for Kcp {
     fn send(&mut self, now: Instant, message: &[u8]) -> Sent {
-        self.update(now);
-        let queued = match self.cutter {
-            None => self.engine.send(message),
-            Some(_) => self.engine.send(&with_prefix(message)),
+        self.driver.advance(&mut self.engine, now.as_millis());
+        if message.len() > self.longest_message {
+            return Sent::Refused;
+        }
+        let written = match self.cutter {
+            None => self.driver.write(&mut self.engine, message),
+            Some(_) => self.driver.write(&mut self.engine, &with_prefix(message)),
         };
-        self.flush_if_at_once();
-        match queued {
+        match written {
             Ok(()) => Sent::Accepted,
             Err(_) => Sent::Refused,
         }
     }
 
     fn receive(&mut self, now: Instant, datagram: Datagram) {
-        self.update(now);
-        if !matches!(self.engine.input(&datagram.payload), Ok(News::Some)) {
-            self.discarded += 1;
-        }
-        self.take_messages();
-        self.flush_if_at_once();
+        self.input(now, &datagram.payload, Origin::Arrived);
     }
 
     fn poll(&mut self, now: Instant) -> Output {
-        if self.is_due(now) {
-            self.update(now);
+        if self.wake(now).is_some_and(|wake| wake <= now) {
+            self.driver.advance(&mut self.engine, now.as_millis());
         }
         if let Some(message) = self.delivered.pop_front() {
             return Output::Deliver(message);
@@ -166,10 +129,7 @@ impl Protocol for Kcp {
         if let Some(payload) = self.engine.transmit() {
             return Output::Transmit(Datagram::new(self.path, payload));
         }
-        Output::Wait(match self.polling {
-            None => Some(self.first_update(now)),
-            Some(_) => self.wake(),
-        })
+        Output::Wait(self.wake(now))
     }
 
     fn state(&self) -> State {
@@ -191,6 +151,23 @@ impl Protocol for Kcp {
             discarded: self.discarded,
         }
     }
+}
+
+fn driver(settings: &KcpSettings, behaviour: Behaviour) -> Box<dyn Driver> {
+    match behaviour.flush {
+        FlushRule::Session => Box::new(Session::new(settings.write_delay)),
+        FlushRule::Clock => {
+            let every_ms = settings.update_interval.as_millis().min(LONGEST_UPDATE_MS) as u64;
+            Box::new(Polled::new(every_ms, settings.flush_at_once))
+        }
+    }
+}
+
+/// Bytes. The other side has the same receive window.
+fn longest_message(settings: &EngineSettings, behaviour: Behaviour) -> usize {
+    let window = behaviour.receive_window.window(settings.receive_window);
+    let most = if settings.stream { u32::MAX } else { window };
+    settings.segment_len() * most.min(behaviour.fragment_limit - 1) as usize
 }
 
 /// Spread over all numbers but 0, which some implementations take for "none".

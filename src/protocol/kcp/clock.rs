@@ -32,6 +32,11 @@ impl FlushClock {
         self.interval_ms
     }
 
+    /// Moves to `now_ms`, where something else than this clock decides about flushes.
+    pub const fn set(&mut self, now_ms: u32) {
+        self.now_ms = now_ms;
+    }
+
     /// Moves to `now_ms` and says whether this update is to flush.
     pub fn update(&mut self, now_ms: u32) -> bool {
         self.now_ms = now_ms;

@@ -52,10 +52,11 @@ impl Congestion {
         }
     }
 
-    /// `in_flight` segments were on their way when some were overtaken `fast_resend` times.
-    pub fn on_fast_resend(&mut self, in_flight: u32, fast_resend: u32) {
+    /// `in_flight` segments were on their way when some that were overtaken, as a rule
+    /// `fast_resend` times, were sent again. (Where this is switched off, kcp-go counts it as −1.)
+    pub fn on_fast_resend(&mut self, in_flight: u32, fast_resend: Option<u32>) {
         self.threshold = (in_flight / 2).max(SMALLEST_THRESHOLD);
-        self.set_window(self.threshold.saturating_add(fast_resend));
+        self.set_window(self.threshold.wrapping_add(fast_resend.unwrap_or(u32::MAX)));
     }
 
     pub fn on_timeout(&mut self, window_before: u32) {
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(congestion.window(), 2);
         congestion.grow(128); // 2562 + 390 + 62 bytes: three and a bit, rounded up
         assert_eq!(congestion.window(), 4);
-        congestion.on_fast_resend(20, 2);
+        congestion.on_fast_resend(20, Some(2));
         assert_eq!(congestion.window(), 12);
         congestion.on_timeout(12);
         assert_eq!((congestion.window(), congestion.threshold), (1, 6));

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use super::behaviour::TimeoutThreshold;
 use super::engine::Engine;
+use super::resend::Reason;
 use super::segment::{Command, HEADER_LEN, Header};
-use super::sender::Reason;
 
 /// A segment sent this often marks the link as dead.
 const DEAD_LINK_TRANSMISSIONS: u32 = 20;
@@ -22,21 +22,27 @@ impl Engine {
     /// Sends what is due now instead of waiting for the interval. Does nothing before the first
     /// update.
     pub fn flush(&mut self) {
-        if self.clock.tick_ms().is_none() {
+        if self.awaits_first_update() {
             return;
         }
         let congestion_before = self.congestion.window();
         let stamp = self.flush_acknowledgements(self.stamp());
         self.flush_probes(stamp);
         let window = self.window_in_force();
-        self.sender.let_out(window);
-        let resent = self.flush_data(stamp);
+        let nothing_new = self.sender.let_out(window) == 0;
+        let resent = self.flush_data(stamp, nothing_new);
         self.packer.close();
         let window_before = match self.behaviour.timeout_threshold {
             TimeoutThreshold::WindowInForce => window,
             TimeoutThreshold::CongestionWindow => congestion_before,
         };
         self.react(&resent, window_before);
+    }
+
+    /// Sends what is to be acknowledged and leaves everything else to the next flush.
+    pub(super) fn flush_acknowledgements_alone(&mut self) {
+        self.flush_acknowledgements(self.stamp());
+        self.packer.close();
     }
 
     /// What every segment of this flush says of this side.
@@ -55,7 +61,8 @@ impl Engine {
     /// Returns the stamp with the last acknowledgement's number and timestamp still in it: a probe
     /// behind it carries them too. They mean nothing there, but the C code sends them.
     fn flush_acknowledgements(&mut self, mut stamp: Header) -> Header {
-        for acknowledgement in self.receiver.take_acknowledgements() {
+        let rule = self.behaviour.acknowledgements;
+        for acknowledgement in self.receiver.take_acknowledgements(rule) {
             stamp.number = acknowledgement.number;
             stamp.timestamp = acknowledgement.timestamp;
             self.packer.push(&stamp, &[]);
@@ -72,11 +79,11 @@ impl Engine {
         }
     }
 
-    fn flush_data(&mut self, stamp: Header) -> Resent {
-        let rule = self.resend_rule();
+    fn flush_data(&mut self, stamp: Header, nothing_new: bool) -> Resent {
+        let terms = self.terms(nothing_new);
         let mut resent = Resent::default();
         for segment in self.sender.in_flight_mut() {
-            match segment.send_if_due(rule) {
+            match segment.attempts.send_if_due(&terms) {
                 None => continue,
                 Some(Reason::New) => {}
                 Some(Reason::Timeout) => resent.timeouts += 1,
@@ -85,20 +92,20 @@ impl Engine {
             let header = Header {
                 command: Command::Push,
                 fragment: segment.fragment,
-                timestamp: segment.sent_ms,
+                timestamp: segment.attempts.sent_ms,
                 number: segment.number,
                 ..stamp
             };
             self.packer.push(&header, &segment.payload);
-            self.dead_link |= segment.transmissions >= DEAD_LINK_TRANSMISSIONS;
+            self.dead_link |= segment.attempts.count >= DEAD_LINK_TRANSMISSIONS;
         }
         resent
     }
 
     fn react(&mut self, resent: &Resent, window_before: u32) {
         self.retransmissions += u64::from(resent.timeouts) + u64::from(resent.overtaken);
-        if let Some(fast_resend) = self.settings.fast_resend.filter(|_| resent.overtaken > 0) {
-            self.congestion.on_fast_resend(self.sender.span(), fast_resend);
+        if resent.overtaken > 0 {
+            self.congestion.on_fast_resend(self.sender.span(), self.settings.fast_resend);
         }
         if resent.timeouts > 0 {
             self.congestion.on_timeout(window_before);

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::behaviour::AcknowledgementRule;
 use super::segment::Header;
 use super::serial::distance;
 
@@ -142,8 +143,15 @@ impl Receiver {
         !self.acknowledgements.is_empty()
     }
 
-    /// Everything to be acknowledged, in the order it arrived.
-    pub fn take_acknowledgements(&mut self) -> Vec<Acknowledgement> {
-        std::mem::take(&mut self.acknowledgements)
+    /// What is to be acknowledged, in the order it arrived.
+    pub fn take_acknowledgements(&mut self, rule: AcknowledgementRule) -> Vec<Acknowledgement> {
+        let mut waiting = std::mem::take(&mut self.acknowledgements);
+        if rule == AcknowledgementRule::NotImplied
+            && let Some(last) = waiting.pop()
+        {
+            waiting.retain(|earlier| distance(earlier.number, self.next) >= 0);
+            waiting.push(last);
+        }
+        waiting
     }
 }

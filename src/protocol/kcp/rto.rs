@@ -1,11 +1,15 @@
 //! How long to wait for an acknowledgement: the round-trip estimate (RFC 6298's shape, in whole
 //! milliseconds) and what `nodelay` makes of it. Knows nothing of segments.
 
+use super::behaviour::RoundTripRule;
+
 /// Before the first sample; milliseconds.
 const INITIAL_RTO_MS: u32 = 200;
 const LARGEST_RTO_MS: u32 = 60_000;
 
-/// `nodelay`: the smallest timeout, and how it grows while a segment stays lost.
+/// `nodelay`: the smallest timeout, and how it grows while a segment stays lost. Growth is told as
+/// in the C code ([`back_off`](Self::back_off)); kcp-go knows only two kinds
+/// ([`add_measured`](Self::add_measured)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoDelay {
     /// 0: at least 100 ms, an eighth more for the first wait, then at least doubled each time.
@@ -49,10 +53,20 @@ impl NoDelay {
         };
         rto_ms.saturating_add(step)
     }
+
+    /// The same in kcp-go: the measured timeout more each time, or half of it with either `nodelay`.
+    pub const fn add_measured(self, rto_ms: u32, measured_ms: u32) -> u32 {
+        let step = match self {
+            Self::Off => measured_ms,
+            Self::Growing | Self::Linear => measured_ms / 2,
+        };
+        rto_ms.saturating_add(step)
+    }
 }
 
 #[derive(Debug)]
 pub struct RoundTrip {
+    rule: RoundTripRule,
     /// 0 before the first sample (and after one of 0 ms, which therefore does not count).
     smoothed_ms: u32,
     variation_ms: u32,
@@ -63,8 +77,9 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    pub fn new(nodelay: NoDelay, interval_ms: u32) -> Self {
+    pub const fn new(rule: RoundTripRule, nodelay: NoDelay, interval_ms: u32) -> Self {
         Self {
+            rule,
             smoothed_ms: 0,
             variation_ms: 0,
             rto_ms: INITIAL_RTO_MS,
@@ -84,12 +99,30 @@ impl RoundTrip {
             self.smoothed_ms = rtt_ms;
             self.variation_ms = rtt_ms / 2;
         } else {
-            self.variation_ms = weigh(self.variation_ms, 3, rtt_ms.abs_diff(self.smoothed_ms));
-            self.smoothed_ms = weigh(self.smoothed_ms, 7, rtt_ms).max(1);
+            let deviation_ms = rtt_ms.abs_diff(self.smoothed_ms);
+            self.smoothed_ms = weigh(self.smoothed_ms, 7, rtt_ms).max(self.smallest_mean_ms());
+            self.variation_ms =
+                weigh(self.variation_ms, self.variation_weight(rtt_ms), deviation_ms);
         }
         let margin = self.variation_ms.saturating_mul(4).max(self.interval_ms);
         let rto = self.smoothed_ms.saturating_add(margin);
         self.rto_ms = rto.max(self.smallest_rto_ms).min(LARGEST_RTO_MS);
+    }
+
+    /// A mean of 0 makes the next sample the first again.
+    const fn smallest_mean_ms(&self) -> u32 {
+        match self.rule {
+            RoundTripRule::Each => 1,
+            RoundTripRule::Last => 0,
+        }
+    }
+
+    const fn variation_weight(&self, rtt_ms: u32) -> u64 {
+        let expected_ms = self.smoothed_ms.saturating_sub(self.variation_ms);
+        match self.rule {
+            RoundTripRule::Last if rtt_ms < expected_ms => 31,
+            RoundTripRule::Last | RoundTripRule::Each => 3,
+        }
     }
 }
 
@@ -104,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_estimate_follows_the_samples() {
-        let mut round_trip = RoundTrip::new(NoDelay::Growing, 10);
+        let mut round_trip = RoundTrip::new(RoundTripRule::Each, NoDelay::Growing, 10);
         assert_eq!(round_trip.rto_ms(), 200);
         round_trip.sample(80);
         assert_eq!(round_trip.rto_ms(), 80 + 4 * 40);
@@ -113,13 +146,23 @@ mod tests {
     }
 
     #[test]
+    fn by_the_other_rule_short_round_trips_hardly_widen_it() {
+        let mut round_trip = RoundTrip::new(RoundTripRule::Last, NoDelay::Growing, 10);
+        round_trip.sample(80);
+        round_trip.sample(20); // smoothed 72 - 40 > 20: variation (31·40 + 60) / 32
+        assert_eq!(round_trip.rto_ms(), 72 + 4 * 40);
+        round_trip.sample(200); // smoothed (7·72 + 200) / 8, variation (3·40 + 128) / 4
+        assert_eq!(round_trip.rto_ms(), 88 + 4 * 62);
+    }
+
+    #[test]
     fn it_stays_between_its_bounds() {
-        let mut normal = RoundTrip::new(NoDelay::Off, 10);
+        let mut normal = RoundTrip::new(RoundTripRule::Each, NoDelay::Off, 10);
         normal.sample(1);
         assert_eq!(normal.rto_ms(), 100);
         normal.sample(i32::MAX as u32);
         assert_eq!(normal.rto_ms(), 60_000);
-        let mut fast = RoundTrip::new(NoDelay::Linear, 10);
+        let mut fast = RoundTrip::new(RoundTripRule::Each, NoDelay::Linear, 10);
         fast.sample(1);
         assert_eq!(fast.rto_ms(), 30);
     }
@@ -131,5 +174,7 @@ mod tests {
         assert_eq!(NoDelay::Growing.back_off(150, 100), 225);
         assert_eq!(NoDelay::Linear.back_off(150, 100), 200);
         assert_eq!(NoDelay::Off.first_wait_ms(200), 225);
+        assert_eq!(NoDelay::Off.add_measured(150, 100), 250);
+        assert_eq!(NoDelay::Growing.add_measured(150, 100), 200);
     }
 }

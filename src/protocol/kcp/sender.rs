@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 
 use thiserror::Error;
 
-use super::behaviour::FastAckRule;
+use super::behaviour::{AcknowledgedRule, Behaviour, EmptyMessageRule, FastAckRule};
 use super::receiver::Acknowledgement;
-use super::rto::NoDelay;
+use super::resend::{Attempts, Terms};
 use super::serial::distance;
 
 /// Segments that wait behind the window. A message that would go past it is refused: the
@@ -16,15 +16,14 @@ use super::serial::distance;
 /// them).
 pub const SEND_QUEUE_LIMIT: usize = 65_536;
 
-/// Fast resends stop after this many transmissions of a segment; its timeout goes on.
-const FAST_RESEND_LIMIT: u32 = 5;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SendError {
     #[error("a message of {fragments} segments; KCP takes fewer than {limit}")]
     TooLong { fragments: usize, limit: usize },
     #[error("{SEND_QUEUE_LIMIT} segments are waiting to be sent already")]
     QueueFull,
+    #[error("an empty message, which this behaviour does not send")]
+    Empty,
 }
 
 #[derive(Debug)]
@@ -37,8 +36,7 @@ pub struct Sender {
     next: u32,
     segment_len: usize,
     stream: bool,
-    /// A message has fewer fragments than this.
-    fragment_limit: usize,
+    behaviour: Behaviour,
 }
 
 #[derive(Debug)]
@@ -52,33 +50,13 @@ pub struct InFlight {
     pub number: u32,
     pub fragment: u8,
     pub payload: Vec<u8>,
-    pub sent_ms: u32,
-    pub transmissions: u32,
-    resend_ms: u32,
-    rto_ms: u32,
-    /// How often it was overtaken since it was last sent.
-    overtaken: u32,
-}
-
-/// Why a segment is sent with this flush.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    New,
-    Timeout,
-    Overtaken,
-}
-
-/// What decides when a segment is sent (again).
-#[derive(Debug, Clone, Copy)]
-pub struct ResendRule {
-    pub now_ms: u32,
-    pub rto_ms: u32,
-    pub nodelay: NoDelay,
-    pub fast_resend: Option<u32>,
+    pub attempts: Attempts,
+    /// It has arrived; it only keeps its place.
+    acknowledged: bool,
 }
 
 impl Sender {
-    pub const fn new(segment_len: usize, stream: bool, fragment_limit: usize) -> Self {
+    pub const fn new(segment_len: usize, stream: bool, behaviour: Behaviour) -> Self {
         Self {
             queue: VecDeque::new(),
             in_flight: VecDeque::new(),
@@ -86,7 +64,7 @@ impl Sender {
             next: 0,
             segment_len,
             stream,
-            fragment_limit,
+            behaviour,
         }
     }
 
@@ -99,24 +77,43 @@ impl Sender {
         self.next.wrapping_sub(self.unacknowledged)
     }
 
+    /// Segments that wait or are in flight.
+    pub fn backlog(&self) -> usize {
+        self.queue.len() + self.in_flight.len()
+    }
+
     pub fn in_flight_mut(&mut self) -> impl Iterator<Item = &mut InFlight> {
-        self.in_flight.iter_mut()
+        self.in_flight.iter_mut().filter(|segment| !segment.acknowledged)
+    }
+
+    fn in_flight(&self) -> impl Iterator<Item = &InFlight> {
+        self.in_flight.iter().filter(|segment| !segment.acknowledged)
     }
 
     /// Takes all of the message or nothing. In stream mode it continues the last waiting segment.
     pub fn push(&mut self, message: &[u8]) -> Result<(), SendError> {
+        self.check(message)?;
         let (head, tail) = message.split_at(self.room_in_last_segment().min(message.len()));
-        let fragments = self.fragments(tail);
-        if fragments >= self.fragment_limit {
-            return Err(SendError::TooLong { fragments, limit: self.fragment_limit });
+        if let Some(last) = self.queue.back_mut() {
+            last.payload.extend_from_slice(head);
+        }
+        self.enqueue(tail);
+        Ok(())
+    }
+
+    /// Whether [`push`](Self::push) would take it.
+    pub fn check(&self, message: &[u8]) -> Result<(), SendError> {
+        if message.is_empty() && self.behaviour.empty_message == EmptyMessageRule::Refused {
+            return Err(SendError::Empty);
+        }
+        let fragments = self.fragments(message.len().saturating_sub(self.room_in_last_segment()));
+        let limit = self.behaviour.fragment_limit as usize;
+        if fragments >= limit {
+            return Err(SendError::TooLong { fragments, limit });
         }
         if self.queue.len() + fragments > SEND_QUEUE_LIMIT {
             return Err(SendError::QueueFull);
         }
-        if let Some(last) = self.queue.back_mut() {
-            last.payload.extend_from_slice(head);
-        }
-        self.enqueue(tail, fragments);
         Ok(())
     }
 
@@ -128,12 +125,13 @@ impl Sender {
     }
 
     /// An empty message is a segment of its own; to a stream it adds nothing.
-    fn fragments(&self, bytes: &[u8]) -> usize {
+    fn fragments(&self, length: usize) -> usize {
         let least = if self.stream { 0 } else { 1 };
-        bytes.len().div_ceil(self.segment_len).max(least)
+        length.div_ceil(self.segment_len).max(least)
     }
 
-    fn enqueue(&mut self, bytes: &[u8], fragments: usize) {
+    fn enqueue(&mut self, bytes: &[u8]) {
+        let fragments = self.fragments(bytes.len());
         for index in 0..fragments {
             let start = (index * self.segment_len).min(bytes.len());
             let end = (start + self.segment_len).min(bytes.len());
@@ -157,10 +155,18 @@ impl Sender {
 
     /// This one segment has arrived; whether that is news.
     pub fn acknowledge(&mut self, number: u32) -> bool {
-        let place = self.in_flight.iter().position(|segment| segment.number == number);
-        let arrived = place.and_then(|place| self.in_flight.remove(place)).is_some();
+        let Some(place) = self.in_flight.iter().position(|segment| segment.number == number) else {
+            return false;
+        };
+        let news = !self.in_flight[place].acknowledged;
+        match self.behaviour.acknowledged {
+            AcknowledgedRule::Removed => {
+                self.in_flight.remove(place);
+            }
+            AcknowledgedRule::Kept => self.in_flight[place].keep_place_only(),
+        }
         self.settle();
-        arrived
+        news
     }
 
     fn settle(&mut self) {
@@ -168,21 +174,18 @@ impl Sender {
     }
 
     /// Counts the segments that this acknowledgement has overtaken.
-    pub fn count_overtaken(&mut self, by: Acknowledgement, rule: FastAckRule) {
+    pub fn count_overtaken(&mut self, by: Acknowledgement) {
         let behind = distance(by.number, self.unacknowledged) < 0;
         if behind || distance(by.number, self.next) >= 0 {
             return;
         }
-        let overtaken = self
-            .in_flight
+        let any = self.behaviour.fast_ack == FastAckRule::Highest;
+        self.in_flight
             .iter_mut()
             .take_while(|segment| distance(by.number, segment.number) > 0)
-            .filter(|segment| {
-                rule == FastAckRule::Every || distance(by.timestamp, segment.sent_ms) >= 0
-            });
-        for segment in overtaken {
-            segment.overtaken = segment.overtaken.saturating_add(1);
-        }
+            .map(|segment| &mut segment.attempts)
+            .filter(|attempts| any || distance(by.timestamp, attempts.sent_ms) >= 0)
+            .for_each(Attempts::count_overtaken);
     }
 
     /// Whether a segment is waiting that this window lets out.
@@ -191,65 +194,40 @@ impl Sender {
         !self.queue.is_empty() && distance(self.next, end) < 0
     }
 
-    pub fn let_out(&mut self, window: u32) {
+    /// How many segments it let out.
+    pub fn let_out(&mut self, window: u32) -> usize {
+        let before = self.in_flight.len();
         while self.can_let_out(window)
             && let Some(Waiting { fragment, payload }) = self.queue.pop_front()
         {
             self.in_flight.push_back(InFlight::new(self.next, fragment, payload));
             self.next = self.next.wrapping_add(1);
         }
+        self.in_flight.len() - before
     }
 
-    /// When the first segment in flight is due under this rule.
-    pub fn due_ms(&self, rule: ResendRule) -> Option<u32> {
-        let wait = |segment: &InFlight| match segment.reason(rule) {
+    /// Until the first segment in flight is due: 0 if it is, `None` if there is none.
+    pub fn resend_wait_ms(&self, terms: &Terms) -> Option<u32> {
+        let wait_ms = |segment: &InFlight| match segment.attempts.reason(terms) {
             Some(_) => 0,
-            None => distance(segment.resend_ms, rule.now_ms),
+            None => segment.attempts.timeout_wait_ms(terms.now_ms),
         };
-        let shortest = self.in_flight.iter().map(wait).min()?;
-        Some(rule.now_ms.wrapping_add_signed(shortest))
+        self.in_flight().map(wait_ms).min()
+    }
+
+    /// Until the first of them times out.
+    pub fn timeout_wait_ms(&self, now_ms: u32) -> Option<u32> {
+        self.in_flight().map(|segment| segment.attempts.timeout_wait_ms(now_ms)).min()
     }
 }
 
 impl InFlight {
-    const fn new(number: u32, fragment: u8, payload: Vec<u8>) -> Self {
-        let (sent_ms, transmissions, resend_ms, rto_ms, overtaken) = (0, 0, 0, 0, 0);
-        Self { number, fragment, payload, sent_ms, transmissions, resend_ms, rto_ms, overtaken }
+    fn new(number: u32, fragment: u8, payload: Vec<u8>) -> Self {
+        Self { number, fragment, payload, attempts: Attempts::default(), acknowledged: false }
     }
 
-    /// Why it is due under this rule, if it is.
-    fn reason(&self, rule: ResendRule) -> Option<Reason> {
-        if self.transmissions == 0 {
-            return Some(Reason::New);
-        }
-        if distance(rule.now_ms, self.resend_ms) >= 0 {
-            return Some(Reason::Timeout);
-        }
-        let threshold = rule.fast_resend?;
-        let again = self.overtaken >= threshold && self.transmissions <= FAST_RESEND_LIMIT;
-        again.then_some(Reason::Overtaken)
-    }
-
-    /// Marks it as sent, if it is due under this rule.
-    pub fn send_if_due(&mut self, rule: ResendRule) -> Option<Reason> {
-        let reason = self.reason(rule)?;
-        let wait_ms = match reason {
-            Reason::New => {
-                self.rto_ms = rule.rto_ms;
-                rule.nodelay.first_wait_ms(rule.rto_ms)
-            }
-            Reason::Timeout => {
-                self.rto_ms = rule.nodelay.back_off(self.rto_ms, rule.rto_ms);
-                self.rto_ms
-            }
-            Reason::Overtaken => {
-                self.overtaken = 0;
-                self.rto_ms
-            }
-        };
-        self.resend_ms = rule.now_ms.wrapping_add(wait_ms);
-        self.sent_ms = rule.now_ms;
-        self.transmissions = self.transmissions.saturating_add(1);
-        Some(reason)
+    fn keep_place_only(&mut self) {
+        self.acknowledged = true;
+        self.payload = Vec::new();
     }
 }

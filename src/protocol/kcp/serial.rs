@@ -2,7 +2,7 @@
 //! RFC 1982).
 
 /// How far `later` is ahead of `earlier`; negative if it is in fact behind.
-pub fn distance(later: u32, earlier: u32) -> i32 {
+pub const fn distance(later: u32, earlier: u32) -> i32 {
     later.wrapping_sub(earlier).cast_signed()
 }
 

@@ -27,6 +27,8 @@ pub struct EngineSettings {
     /// Bytes of UDP payload.
     pub mtu: usize,
     pub stream: bool,
+    /// With behaviours that flush on input: acknowledgements do not wait for the next flush.
+    pub ack_nodelay: bool,
 }
 
 impl EngineSettings {
@@ -50,6 +52,7 @@ impl From<&KcpSettings> for EngineSettings {
             receive_window: settings.receive_window.min(u32::from(u16::MAX)),
             mtu: settings.mtu.clamp(SMALLEST_MTU, LARGEST_MTU) as usize,
             stream: settings.stream,
+            ack_nodelay: settings.ack_nodelay,
         }
     }
 }

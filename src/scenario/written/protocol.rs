@@ -31,6 +31,7 @@ fn kcp(kcp: &KcpSettings) -> Vec<Item> {
     let behaviour = match kcp.behaviour {
         KcpBehaviour::Ikcp17 => "ikcp-1.7",
         KcpBehaviour::Ikcp211 => "ikcp-2.1.1",
+        KcpBehaviour::KcpGo56 => "kcp-go-5.6",
     };
     vec![
         Item::value("behaviour", behaviour),

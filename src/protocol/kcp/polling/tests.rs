@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::super::{Behaviour, Command, Engine, EngineSettings, HEADER_LEN, Header, Kcp};
+use super::super::{Behaviour, Command, Engine, EngineSettings, HEADER_LEN, Header, Kcp, Origin};
 use crate::protocol::settings::{KcpBehaviour, KcpSettings};
 use crate::protocol::{Datagram, Delivery, Output, Protocol, Sent, State};
 use crate::units::{Instant, PathId};
@@ -58,7 +58,7 @@ impl Protocol for Polled {
 
     fn receive(&mut self, now: Instant, datagram: Datagram) {
         self.update(now);
-        let _ = self.engine.input(&datagram.payload);
+        let _ = self.engine.input(&datagram.payload, Origin::Arrived);
         self.delivered.extend(std::iter::from_fn(|| self.engine.receive()));
         self.flush_if_at_once();
     }
@@ -136,6 +136,8 @@ fn settings() -> impl Strategy<Value = KcpSettings> {
             stream: false,
             flush_at_once: switches.1,
             update_interval: Duration::from_millis(update_ms),
+            ack_nodelay: false,
+            write_delay: false,
         },
     )
 }
