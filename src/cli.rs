@@ -74,6 +74,20 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// List the senders that can be compared, or describe some with every option
+    Senders {
+        /// Those to describe (default: all, in short)
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// Print JSON, every option included
+        #[arg(long, conflicts_with = "markdown")]
+        json: bool,
+        /// Print the tables of the documentation
+        #[arg(long)]
+        markdown: bool,
+    },
+    /// Print the JSON Schema of scenario files, for editors
+    Schema,
     /// Run a scenario on several engines, and say whether they agree
     #[command(after_help = EXIT_CODES)]
     Agree(AgreeArgs),

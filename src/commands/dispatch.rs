@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{CommandError, Ending, agree, check, doctor, exec, report, run, show};
+use super::{CommandError, Ending, agree, check, doctor, exec, report, run, senders, show};
 use crate::cli::{Cli, Command, EngineChoice, GuestPart};
 use crate::engine::uml;
 use crate::report::terminal::{Style, may_colour};
-use crate::scenario::Colour;
+use crate::scenario::{Colour, schema};
 
 /// Whether a command may make namespaces, and so wants the rights for it before any thread is
 /// started.
@@ -18,6 +18,8 @@ pub fn may_make_namespaces(cli: &Cli) -> bool {
         Command::Check { .. }
         | Command::Show { .. }
         | Command::Report { .. }
+        | Command::Senders { .. }
+        | Command::Schema
         | Command::Exec(_)
         | Command::Guest { .. } => false,
     }
@@ -33,6 +35,16 @@ pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> 
             report::run(folder, &options, out)?;
             Ok(Ending::Done)
         }
+        Command::Senders { names, json, markdown } => {
+            let format = match (json, markdown) {
+                (true, _) => senders::Format::Json,
+                (_, true) => senders::Format::Markdown,
+                _ => senders::Format::Text,
+            };
+            senders::run(names, format, out)?;
+            Ok(Ending::Done)
+        }
+        Command::Schema => done(writeln!(out, "{:#}", schema::schema())),
         Command::Agree(args) => agree::run(args, out),
         Command::Exec(args) => Ok(exec::run(args, out)?),
         Command::Doctor { json } => done(doctor::run(*json, out)),

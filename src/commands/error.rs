@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::engine_choice::Unavailable;
 use super::exec::ExecError;
 use super::report;
+use super::senders::SendersError;
 use super::show::ShowError;
 use crate::engine::{EngineError, EngineKind};
 use crate::report::ResultsError;
@@ -61,6 +62,8 @@ pub enum CommandError {
     Report(#[from] report::Error),
     #[error(transparent)]
     Show(#[from] ShowError),
+    #[error(transparent)]
+    Senders(#[from] SendersError),
     #[error(transparent)]
     Trial(#[from] EngineError),
     #[error(transparent)]
@@ -118,6 +121,7 @@ impl CommandError {
         let (Self::Output(error)
         | Self::Exec(ExecError::Output(error))
         | Self::Report(report::Error::Print(error))
+        | Self::Senders(SendersError::Output(error))
         | Self::Show(ShowError::Output(error))) = self
         else {
             return false;
@@ -132,6 +136,7 @@ impl CommandError {
         ExitCode::from(match self {
             Self::Show(ShowError::Scenario(_))
             | Self::Scenario(_)
+            | Self::Senders(SendersError::Unknown { .. })
             | Self::NoSuchSender { .. }
             | Self::TooManyMessages { .. }
             | Self::SameEngineTwice { .. }
@@ -143,6 +148,7 @@ impl CommandError {
             }
             Self::Trial(_)
             | Self::Report(report::Error::Print(_))
+            | Self::Senders(SendersError::Output(_))
             | Self::Show(ShowError::Output(_))
             | Self::NothingRan
             | Self::Launch(_)

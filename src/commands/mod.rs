@@ -11,6 +11,7 @@ pub mod exec;
 pub mod report;
 pub mod run;
 mod selection;
+pub mod senders;
 pub mod show;
 pub mod trials;
 

@@ -6,6 +6,7 @@ use super::kcp::Kcp;
 use super::replicate::{DatagramCopies, MessageCopies};
 use super::settings::{Copy, ReplicateSettings};
 use super::udp::Udp;
+use super::udp_arq::UdpArq;
 use super::{Protocol, ProtocolSettings, Role, mpquic, quic};
 use crate::units::PathId;
 
@@ -27,6 +28,7 @@ pub fn build(
 ) -> Result<Box<dyn Protocol>, BuildError> {
     Ok(match settings {
         ProtocolSettings::Udp(settings) => Box::new(Udp::new(settings)),
+        ProtocolSettings::UdpArq(settings) => Box::new(UdpArq::new(settings)),
         ProtocolSettings::Replicate(settings) => replicate(settings, role, seed)?,
         ProtocolSettings::Kcp(settings) => Box::new(Kcp::new(settings, seed)),
         ProtocolSettings::Quic(settings) => Box::new(quic::build(settings, role, seed)?),

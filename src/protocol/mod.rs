@@ -6,6 +6,7 @@
 pub mod build;
 pub mod clock;
 pub mod entropy;
+mod first_copy;
 pub mod framing;
 pub mod kcp;
 pub mod mpquic;
@@ -13,6 +14,7 @@ pub mod quic;
 pub mod replicate;
 pub mod settings;
 pub mod udp;
+pub mod udp_arq;
 
 pub use build::{BuildError, build};
 pub use settings::ProtocolSettings;

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::units::PathId;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum ProtocolSettings {
     Udp(UdpSettings),
+    UdpArq(UdpArqSettings),
     Kcp(KcpSettings),
     Quic(QuicSettings),
     Mpquic(MpquicSettings),
@@ -20,6 +21,22 @@ pub enum ProtocolSettings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UdpSettings {
     pub path: PathId,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UdpArqSettings {
+    pub path: PathId,
+    /// From a transmission of a message to the next, if no acknowledgement comes.
+    pub timeout: Duration,
+    /// Transmissions after the first.
+    pub retries: u32,
+}
+
+impl UdpArqSettings {
+    /// As a reader that polls devices has it: 100 ms, twice.
+    pub fn new(path: PathId) -> Self {
+        Self { path, timeout: Duration::from_millis(100), retries: 2 }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -179,6 +196,14 @@ pub struct MpquicSettings {
     pub congestion: MpquicCongestion,
 }
 
+impl MpquicSettings {
+    /// Redundant, with Cubic.
+    pub fn new(paths: Vec<PathId>) -> Self {
+        let (scheduler, congestion) = (MpquicScheduler::Redundant, MpquicCongestion::Cubic);
+        Self { paths, scheduler, congestion }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MpquicScheduler {
@@ -219,6 +244,7 @@ impl ProtocolSettings {
     pub fn keyword(&self) -> &'static str {
         match self {
             Self::Udp(_) => "udp",
+            Self::UdpArq(_) => "udp-arq",
             Self::Kcp(_) => "kcp",
             Self::Quic(_) => "quic",
             Self::Mpquic(_) => "mpquic",
@@ -230,6 +256,7 @@ impl ProtocolSettings {
     pub fn paths(&self) -> Vec<PathId> {
         match self {
             Self::Udp(udp) => vec![udp.path],
+            Self::UdpArq(arq) => vec![arq.path],
             Self::Kcp(kcp) => vec![kcp.path],
             Self::Quic(quic) => vec![quic.path],
             Self::Mpquic(mpquic) => mpquic.paths.clone(),
@@ -242,6 +269,7 @@ impl ProtocolSettings {
         let mut settings = self.clone();
         match &mut settings {
             Self::Udp(udp) => udp.path = path,
+            Self::UdpArq(arq) => arq.path = path,
             Self::Kcp(kcp) => kcp.path = path,
             Self::Quic(quic) => quic.path = path,
             Self::Mpquic(mpquic) => mpquic.paths = vec![path],

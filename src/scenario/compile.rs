@@ -6,14 +6,13 @@ mod link;
 mod names;
 mod path;
 mod profile;
-mod protocol;
 mod sender;
 mod timeline;
 mod workload;
 
 use std::sync::Arc;
 
-use self::names::Names;
+pub use self::names::Names;
 use self::profile::Profiles;
 use super::diagnostic::Mistakes;
 use super::fields::{self, Fields};

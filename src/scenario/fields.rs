@@ -83,14 +83,8 @@ impl<'n> Fields<'n> {
     }
 
     pub fn whole_number(&mut self, key: &'static str, min: u64, max: u64) -> Option<u64> {
-        let (written, place) = self.text(key)?;
-        let number = written.parse().ok().filter(|number| (min..=max).contains(number));
-        if number.is_none() {
-            let min = i64::try_from(min).unwrap_or(i64::MAX);
-            let mistake = Mistake::NotWholeNumber { text: written.to_owned(), min, max };
-            self.mistakes.push(place.clone(), mistake);
-        }
-        number
+        let node = self.take(key)?;
+        whole_number(node, key, min, max, self.mistakes)
     }
 
     pub fn flag(&mut self, key: &'static str) -> Option<bool> {
@@ -201,6 +195,23 @@ pub fn scalar<T>(
 ) -> Option<T> {
     let written = text(node, key, mistakes)?;
     parse(written).map_err(|error| mistakes.push(node.place.clone(), error.into())).ok()
+}
+
+pub fn whole_number(
+    node: &Node,
+    key: &'static str,
+    min: u64,
+    max: u64,
+    mistakes: &Mistakes,
+) -> Option<u64> {
+    let written = text(node, key, mistakes)?;
+    let number = written.parse().ok().filter(|number| (min..=max).contains(number));
+    if number.is_none() {
+        let min = i64::try_from(min).unwrap_or(i64::MAX);
+        let mistake = Mistake::NotWholeNumber { text: written.to_owned(), min, max };
+        mistakes.push(node.place.clone(), mistake);
+    }
+    number
 }
 
 pub fn word<T: Clone>(

@@ -66,5 +66,7 @@ pub const QUIC_DATAGRAM_MESSAGE: u32 = 1_140;
 pub const KCP_FRAGMENTS: u32 = 127;
 /// Bytes of KCP's header in each segment.
 pub const KCP_OVERHEAD: u32 = 24;
+/// Bytes that `udp-arq` puts before each message: its number, and what the datagram is.
+pub const ARQ_HEADER: u32 = 5;
 /// Bytes that `copy: datagram` puts before each copy: its number.
 pub const COPY_HEADER: u32 = 4;

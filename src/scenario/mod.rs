@@ -2,7 +2,8 @@
 //! and no range is checked again. Knows the files and the YAML; runs nothing.
 //!
 //! In reading order: `load` is the way in; `file` reads text and `tree` its YAML; `compile` turns
-//! the tree into the plan, with `fields` to take mappings apart and `quantity` to read values;
+//! the tree into the plan, with `fields` to take mappings apart, `quantity` to read values
+//! and `senders`, the table of what can be compared;
 //! whatever is wrong becomes a `mistake`, and all of them together the [`Diagnostics`] that are
 //! printed. `limits` has every limit of a file.
 
@@ -16,6 +17,8 @@ mod mistake;
 mod nearest;
 pub mod plan;
 pub mod quantity;
+pub mod schema;
+pub mod senders;
 mod shipped;
 mod tree;
 pub mod written;

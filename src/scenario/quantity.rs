@@ -46,7 +46,7 @@ impl QuantityError {
 }
 
 /// The limits a quantity has at the place where it is written.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits<T> {
     pub min: T,
     pub max: T,

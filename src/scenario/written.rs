@@ -3,7 +3,6 @@
 //! profiles are comments by then.
 
 mod link;
-mod protocol;
 
 pub use link::settings as link_settings;
 
@@ -11,7 +10,9 @@ use std::fmt::Write;
 
 use super::plan::{Claim, PathPlan, Plan};
 use super::quantity::{print_duration, print_size};
+use super::senders::{self, PathKeys};
 use crate::link::profile::LinkProfile;
+use crate::protocol::ProtocolSettings;
 use crate::timeline::{Change, Timeline};
 use crate::units::{Direction, IpVersion, PathId};
 use crate::workload::{Keep, Workload};
@@ -61,7 +62,7 @@ fn items(plan: &Plan) -> Vec<Item> {
     }
     items.push(Item::nested("workload", vec![workload(&plan.workload)]));
     let senders = plan.senders.iter().map(|sender| {
-        let protocol = protocol::protocol(&sender.protocol, plan);
+        let protocol = protocol(&sender.protocol, plan);
         Item::nested(&sender.name, vec![protocol])
     });
     items.push(Item::nested("senders", senders.collect()));
@@ -71,6 +72,26 @@ fn items(plan: &Plan) -> Vec<Item> {
         items.push(Item::nested("claims", plan.claims.iter().map(claim).collect()));
     }
     items
+}
+
+fn protocol(settings: &ProtocolSettings, plan: &Plan) -> Item {
+    let mut below = options(settings);
+    let names: Vec<&str> = settings.paths().iter().map(|path| plan.path_name(*path)).collect();
+    let paths = match senders::Sender::of(settings).paths {
+        PathKeys::One => Item::value("path", names.join(", ")),
+        PathKeys::Several { .. } => Item::value("paths", format!("[{}]", names.join(", "))),
+    };
+    below.insert(0, paths);
+    if let ProtocolSettings::Replicate(outer) = settings {
+        // Its paths are those of `replicate`, and may not be written again.
+        below.push(Item::nested(outer.protocol.keyword(), options(&outer.protocol)));
+    }
+    Item::nested(settings.keyword(), below)
+}
+
+fn options(settings: &ProtocolSettings) -> Vec<Item> {
+    let options = senders::written(settings).into_iter();
+    options.map(|(key, value)| Item::value(key, value)).collect()
 }
 
 fn path(path: &PathPlan) -> Item {

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::first_copy::FirstCopy;
+use crate::protocol::first_copy::FirstCopy;
 use crate::protocol::{
     Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, Sent, State,
 };

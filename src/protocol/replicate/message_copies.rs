@@ -1,7 +1,7 @@
 //! One connection a path; each message goes to every connection, and the first copy that arrives is
 //! delivered. Copies are recognised by the number that every message of a workload starts with.
 
-use super::first_copy::FirstCopy;
+use crate::protocol::first_copy::FirstCopy;
 use crate::protocol::{
     Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, Sent, State,
 };

@@ -3,7 +3,6 @@
 //! no protocol by name.
 
 mod datagram_copies;
-mod first_copy;
 mod message_copies;
 
 pub use datagram_copies::DatagramCopies;

@@ -1,7 +1,6 @@
 //! `senders`: what is compared. Each has a name and exactly one protocol.
 
 use super::names::Names;
-use super::protocol::{self, PathChoice};
 use crate::protocol::ProtocolSettings;
 use crate::protocol::settings::{Copy, QuicMode, ReplicateSettings};
 use crate::scenario::diagnostic::Mistakes;
@@ -9,6 +8,7 @@ use crate::scenario::fields::{self, Fields};
 use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
 use crate::scenario::plan::{PathPlan, SenderPlan};
+use crate::scenario::senders::{self, PathChoice};
 use crate::scenario::tree::{Key, Node};
 use crate::units::IpVersion;
 use crate::workload::Workload;
@@ -41,7 +41,7 @@ fn sender(
     let mistakes = scenario.mistakes;
     let name = fields::name(&key.name, &key.place, mistakes);
     let mut fields = Fields::of(node, "a sender", &key.place, mistakes)?;
-    let protocol = protocol::exactly_one(&mut fields, PathChoice::Own(paths));
+    let protocol = senders::exactly_one(&mut fields, PathChoice::Own(paths));
     fields.finish();
     let protocol = protocol?;
     if let Some(workload) = workload {
@@ -94,6 +94,7 @@ fn check_ipv6(
 fn largest_datagram(protocol: &ProtocolSettings, message: u32) -> Option<u32> {
     match protocol {
         ProtocolSettings::Udp(_) => Some(message),
+        ProtocolSettings::UdpArq(_) => Some(message + limits::ARQ_HEADER),
         ProtocolSettings::Kcp(kcp) => Some(kcp.mtu),
         ProtocolSettings::Replicate(replicate) => {
             let header = if replicate.copy == Copy::Datagram { limits::COPY_HEADER } else { 0 };
@@ -108,6 +109,10 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
     match protocol {
         ProtocolSettings::Udp(_) => {
             Some((limits::UDP_MESSAGE.into(), "each has to fit a packet of 1500 bytes"))
+        }
+        ProtocolSettings::UdpArq(_) => {
+            let limit = limits::UDP_MESSAGE - limits::ARQ_HEADER;
+            Some((limit.into(), "each has to fit a packet of 1500 bytes, behind its number"))
         }
         ProtocolSettings::Kcp(kcp) => {
             let segment = u64::from(kcp.mtu.saturating_sub(limits::KCP_OVERHEAD));
@@ -124,14 +129,15 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
     }
 }
 
-/// Only `udp` has no room to spare in its packets: the mtu of `kcp` is checked where it is read,
-/// and QUIC's packets are small.
+/// Only `udp` and `udp-arq` have no room to spare in their packets: the mtu of `kcp` is checked
+/// where it is read, and QUIC's packets are small.
 fn copied_message_limit(replicate: &ReplicateSettings) -> Option<(u64, &'static str)> {
+    let (limit, reason) = message_limit(&replicate.protocol)?;
     match (&*replicate.protocol, replicate.copy) {
-        (ProtocolSettings::Udp(_), Copy::Datagram) => Some((
-            (limits::UDP_MESSAGE - limits::COPY_HEADER).into(),
+        (ProtocolSettings::Udp(_) | ProtocolSettings::UdpArq(_), Copy::Datagram) => Some((
+            limit - u64::from(limits::COPY_HEADER),
             "each has to fit a packet of 1500 bytes, behind its number",
         )),
-        (protocol, _) => message_limit(protocol),
+        _ => Some((limit, reason)),
     }
 }

@@ -1,0 +1,174 @@
+//! The format of a scenario as a JSON Schema (draft 2020-12), by which editors complete keys and
+//! mark mistakes. It knows keys, words and units; ranges of quantities, and what depends on other
+//! parts of the file, are for `impairlab check`, which everything has to pass. The senders come from
+//! their table.
+
+mod link;
+mod quantities;
+
+use serde_json::{Map, Value, json};
+
+use super::limits;
+use super::senders::{PathKeys, SENDERS, Sender};
+
+const NAME: &str = "^[a-z0-9][a-z0-9-]{0,47}$";
+
+/// The whole schema.
+pub fn schema() -> Value {
+    let mut definitions = quantities::definitions();
+    definitions.extend(link::definitions());
+    definitions.insert("path".to_owned(), link::path());
+    definitions.insert("sender".to_owned(), sender());
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "impairlab scenario, version 1",
+        "type": "object",
+        "required": ["version", "name", "paths", "workload", "senders"],
+        "additionalProperties": false,
+        "properties": {
+            "version": { "const": 1 },
+            "name": { "type": "string", "pattern": NAME },
+            "about": text(),
+            "paths": named(reference("path"), limits::PATHS),
+            "timeline": {
+                "type": "array", "items": change(), "maxItems": limits::TIMELINE_ENTRIES,
+            },
+            "workload": workload(),
+            "senders": named(reference("sender"), limits::SENDERS),
+            "repeat": { "type": "integer", "minimum": 1, "maximum": limits::REPEAT },
+            "seed": { "type": "integer", "minimum": 0, "maximum": u64::MAX },
+            "claims": { "type": "array", "items": claim(), "maxItems": limits::CLAIMS },
+        },
+        "$defs": definitions,
+    })
+}
+
+fn reference(definition: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{definition}") })
+}
+
+fn text() -> Value {
+    json!({ "type": "string", "maxLength": limits::TEXT_LENGTH })
+}
+
+/// A mapping of names to things.
+fn named(thing: Value, most: usize) -> Value {
+    json!({
+        "type": "object",
+        "propertyNames": { "pattern": NAME },
+        "additionalProperties": thing,
+        "minProperties": 1,
+        "maxProperties": most,
+    })
+}
+
+/// A mapping with these keys and no others.
+fn mapping(required: &[&str], keys: &[(&str, Value)]) -> Value {
+    let properties: Map<_, _> =
+        keys.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+    json!({
+        "type": ["object", "null"],
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn change() -> Value {
+    let duration = || reference("duration");
+    mapping(
+        &["at"],
+        &[
+            ("at", duration()),
+            ("path", json!({ "type": "string" })),
+            ("outage", duration()),
+            ("set", reference("settings")),
+            ("for", duration()),
+            ("direction", json!({ "enum": ["up", "down"] })),
+        ],
+    )
+}
+
+fn workload() -> Value {
+    let duration = || reference("duration");
+    let periodic = [
+        ("rate", reference("message-rate")),
+        ("size", reference("size")),
+        ("duration", duration()),
+        ("deadline", duration()),
+        ("keep", json!({ "enum": ["messages", "histogram"] })),
+        ("phase", duration()),
+    ];
+    let required = ["rate", "size", "duration", "deadline"];
+    let echo = [&periodic[..], &[("response-size", reference("size"))]].concat();
+    exactly_one(&[("control", mapping(&required, &periodic)), ("echo", mapping(&required, &echo))])
+}
+
+/// A mapping with one of these keys.
+fn exactly_one(keys: &[(&str, Value)]) -> Value {
+    let mut schema = mapping(&[], keys);
+    schema["minProperties"] = json!(1);
+    schema["maxProperties"] = json!(1);
+    schema["type"] = json!("object");
+    schema
+}
+
+fn claim() -> Value {
+    let duration = || reference("duration");
+    mapping(
+        &["source", "sender"],
+        &[
+            ("source", text()),
+            ("sender", json!({ "type": "string" })),
+            ("p50", duration()),
+            ("p99", duration()),
+            ("p999", duration()),
+            ("longest-gap", duration()),
+            ("amplification", json!({ "type": "number", "exclusiveMinimum": 0 })),
+        ],
+    )
+}
+
+fn sender() -> Value {
+    let protocols = SENDERS.map(|sender| (sender.keyword, protocol(&sender)));
+    exactly_one(&protocols)
+}
+
+fn protocol(sender: &Sender) -> Value {
+    let mut schema = settings(sender, true);
+    if sender.keyword == "replicate" {
+        let copied = SENDERS.into_iter().filter(|sender| sender.replicable);
+        for inner in copied {
+            schema["properties"][inner.keyword] = settings(&inner, false);
+        }
+    }
+    schema["description"] = json!(sender.about);
+    schema
+}
+
+/// Its options, and the keys of its paths unless they are given by what is around it.
+fn settings(sender: &Sender, with_paths: bool) -> Value {
+    let described = |mut schema: Value, about: &str| {
+        schema["description"] = json!(about);
+        schema
+    };
+    let options = (sender.options)();
+    let mut keys: Vec<(&str, Value)> = options
+        .iter()
+        .map(|option| (option.key, described(option.form.schema(), option.about)))
+        .collect();
+    let mut required = Vec::new();
+    match sender.paths {
+        _ if !with_paths => {}
+        PathKeys::One => keys.push(("path", json!({ "type": "string" }))),
+        PathKeys::Several { least } => {
+            let paths = json!({
+                "type": "array", "items": { "type": "string" }, "uniqueItems": true,
+                "minItems": least, "maxItems": limits::PATHS,
+            });
+            keys.push(("paths", paths));
+            required.push("paths");
+        }
+    }
+    mapping(&required, &keys)
+}

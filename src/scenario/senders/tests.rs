@@ -1,0 +1,80 @@
+use std::path::Path;
+
+use super::*;
+use crate::protocol::settings::{
+    Copy, KcpSettings, MpquicSettings, QuicSettings, ReplicateSettings, UdpArqSettings, UdpSettings,
+};
+use crate::scenario::load_str;
+use crate::units::PathId;
+
+const PATH: PathId = PathId(0);
+
+/// One of each: a new protocol has to be added here.
+fn each() -> Vec<ProtocolSettings> {
+    let inner = Box::new(ProtocolSettings::Udp(UdpSettings { path: PATH }));
+    vec![
+        ProtocolSettings::Udp(UdpSettings { path: PATH }),
+        ProtocolSettings::UdpArq(UdpArqSettings::new(PATH)),
+        ProtocolSettings::Kcp(KcpSettings::new(PATH)),
+        ProtocolSettings::Quic(QuicSettings::new(PATH)),
+        ProtocolSettings::Mpquic(MpquicSettings::new(vec![PATH])),
+        ProtocolSettings::Replicate(ReplicateSettings {
+            paths: vec![PATH],
+            copy: Copy::Datagram,
+            protocol: inner,
+        }),
+    ]
+}
+
+#[test]
+fn every_protocol_has_its_line_and_every_line_its_protocol() {
+    let keywords: Vec<_> = each().iter().map(|settings| Sender::of(settings).keyword).collect();
+    assert_eq!(keywords, SENDERS.map(|sender| sender.keyword));
+}
+
+#[test]
+fn what_is_listed_is_what_is_written_and_the_defaults_are_the_same() {
+    for settings in each() {
+        let written = written(&settings);
+        let listed = (Sender::of(&settings).options)();
+        let listed: Vec<_> =
+            listed.into_iter().map(|option| (option.key, option.default)).collect();
+        assert_eq!(listed, written, "{}", settings.keyword());
+    }
+}
+
+/// A default that were out of its own range, or written in no form that is read, would be found.
+#[test]
+fn every_default_can_be_written_and_is_read_as_the_same() {
+    for settings in each() {
+        if let ProtocolSettings::Replicate(_) = settings {
+            continue;
+        }
+        let options: Vec<String> =
+            written(&settings).into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        let paths = match Sender::of(&settings).paths {
+            PathKeys::One => String::new(),
+            PathKeys::Several { .. } => "paths: [a], ".to_owned(),
+        };
+        let keyword = settings.keyword();
+        let text = format!(
+            "version: 1\nname: one\npaths: {{ a: {{ delay: 1ms }} }}\n\
+             workload: {{ control: {{ rate: 1/s, size: 100B, duration: 1s, deadline: 1s }} }}\n\
+             senders: {{ it: {{ {keyword}: {{ {paths}{} }} }} }}\n",
+            options.join(", ")
+        );
+        let plan = load_str(Path::new("one.yaml"), &text);
+        let plan = plan.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        assert_eq!(plan.senders[0].protocol, settings);
+    }
+}
+
+#[test]
+fn every_option_says_what_it_does() {
+    for sender in SENDERS {
+        assert!(!sender.about.is_empty() && !sender.source.is_empty());
+        for option in (sender.options)() {
+            assert!(!option.about.is_empty(), "{}: {}", sender.keyword, option.key);
+        }
+    }
+}
