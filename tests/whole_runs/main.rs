@@ -3,4 +3,5 @@
 
 mod closed_forms;
 mod lab;
+mod paths_back;
 mod published_figures;
