@@ -70,11 +70,6 @@ impl Buffer {
         assert!(length <= self.bytes.len(), "{length} bytes in a buffer of {}", self.bytes.len());
         self.length = length;
     }
-
-    /// All of it, past its length too.
-    pub fn whole_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
-    }
 }
 
 impl Deref for Buffer {
@@ -131,7 +126,7 @@ mod tests {
         let copy = again.clone();
         assert_eq!(copy[..], again[..]);
         assert_ne!(copy.as_ptr(), again.as_ptr());
-        assert_eq!(pool.take(SMALL + 1).expect("there is no limit").whole_mut().len(), LARGE);
+        assert_eq!(pool.take(SMALL + 1).expect("there is no limit").bytes.len(), LARGE);
         assert!(pool.take(LARGE + 1).is_none());
     }
 

@@ -161,10 +161,11 @@ impl Lab {
 
     /// For each path, the relay's sockets towards the vehicle and towards the cloud.
     pub fn relay_sockets(&self) -> Result<Vec<(PacketSocket, PacketSocket)>, LabError> {
+        let sockets = 2 * self.wires.len();
         let open = |(path, wire): (usize, &Wire)| {
             let socket = |index| {
                 let failed = |source| LabError::Socket { socket: "relay's packet", path, source };
-                PacketSocket::open(index).map_err(failed)
+                PacketSocket::open(index, sockets).map_err(failed)
             };
             Ok((socket(wire.to_vehicle)?, socket(wire.to_cloud)?))
         };

@@ -19,7 +19,7 @@ impl ReceiveBatch {
     /// Takes what waits on a socket, at most [`BATCH`] datagrams, and says how many; never blocks.
     pub fn receive(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         let buffers = self.buffers.chunks_exact_mut(self.buffer_len);
-        self.receiver.receive(socket, buffers.map(|buffer| [buffer, &mut []]))
+        self.receiver.receive(socket, buffers)
     }
 
     /// The datagrams of the last call, in the order of their arrival.

@@ -2,8 +2,12 @@
 //! binding a packet socket, a real-time scheduling class. Knows nothing of what the bytes mean.
 #![expect(unsafe_code, reason = "the one file of the engines that talks to libc itself")]
 
+mod receive_ring;
+
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+
+pub use self::receive_ring::{ReceiveRing, RingFrame, SLOT};
 
 /// Datagrams that one call receives or sends at most.
 pub const BATCH: usize = 32;
@@ -27,8 +31,6 @@ struct Control([u8; CONTROL_LEN]);
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Received {
     pub length: usize,
-    /// The datagram was longer than the buffer.
-    pub truncated: bool,
     /// CLOCK_REALTIME in nanoseconds when the kernel took the datagram in.
     pub stamp: Option<u64>,
     pub tos: u8,
@@ -43,26 +45,26 @@ impl Receiver {
     }
 
     /// Takes what waits on a socket, at most [`BATCH`] datagrams and one for each place, and says
-    /// how many; never blocks. A datagram fills the first part of its place and then the second.
+    /// how many; never blocks.
     pub fn receive<'a>(
         &mut self,
         socket: BorrowedFd<'_>,
-        places: impl Iterator<Item = [&'a mut [u8]; 2]>,
+        places: impl Iterator<Item = &'a mut [u8]>,
     ) -> io::Result<usize> {
         self.received.clear();
-        let mut iovecs = [[EMPTY_IOVEC; 2]; BATCH];
+        let mut iovecs = [EMPTY_IOVEC; BATCH];
         let mut headers = [EMPTY_HEADER; BATCH];
         let mut count = 0;
-        for (index, (parts, control)) in places.zip(&mut self.controls).enumerate() {
-            iovecs[index] = parts.map(|part| iovec(part.as_mut_ptr(), part.len()));
+        for (index, (place, control)) in places.zip(&mut self.controls).enumerate() {
+            iovecs[index] = iovec(place.as_mut_ptr(), place.len());
             let header = &mut headers[index].msg_hdr;
-            header.msg_iov = iovecs[index].as_mut_ptr();
-            header.msg_iovlen = 2;
+            header.msg_iov = &raw mut iovecs[index];
+            header.msg_iovlen = 1;
             header.msg_control = control.0.as_mut_ptr().cast();
             header.msg_controllen = CONTROL_LEN;
             count = index + 1;
         }
-        // SAFETY: each of the `count` headers points to its own iovecs, buffers and control block,
+        // SAFETY: each of the `count` headers points to its own iovec, buffer and control block,
         // all of which outlive the call and are borrowed by nothing else; the timeout may be null.
         let count = unsafe {
             libc::recvmmsg(
@@ -86,11 +88,7 @@ impl Receiver {
 
 impl Received {
     fn read((header, control): (&libc::mmsghdr, &Control)) -> Self {
-        let mut received = Self {
-            length: header.msg_len as usize,
-            truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
-            ..Self::default()
-        };
+        let mut received = Self { length: header.msg_len as usize, ..Self::default() };
         received.read_control(&control.0[..header.msg_hdr.msg_controllen.min(CONTROL_LEN)]);
         received
     }
@@ -177,14 +175,24 @@ pub fn set_option(
     name: libc::c_int,
     value: libc::c_int,
 ) -> io::Result<()> {
-    // SAFETY: the value is a C int that outlives the call, and its length is told.
+    set_option_bytes(socket, level, name, &value)
+}
+
+/// Sets a socket option whose value is a plain C structure.
+fn set_option_bytes<T: Copy>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    // SAFETY: the value outlives the call, and its length is told; the kernel only reads it.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             level,
             name,
-            (&raw const value).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
+            (&raw const *value).cast(),
+            size_of::<T>() as libc::socklen_t,
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -207,18 +215,8 @@ pub fn take_only_outgoing(socket: BorrowedFd<'_>) -> io::Result<()> {
         step((libc::BPF_RET | libc::BPF_K) as u16, 0, 0, 0),
     ];
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-    // SAFETY: the program and its steps outlive the call, and both lengths are told; the kernel
-    // only reads them.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ATTACH_FILTER,
-            (&raw const program).cast(),
-            size_of::<libc::sock_fprog>() as libc::socklen_t,
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    // It points to the steps, which outlive the call too.
+    set_option_bytes(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 /// Frames that a packet socket has dropped since the last call because its buffer was full.

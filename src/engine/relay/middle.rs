@@ -116,7 +116,11 @@ impl Middle {
             self.read_all(&mut waiter)?;
             self.send_all();
             let deadline = self.deadline();
-            waiter.wait(&mut self.sources(), deadline);
+            let mut sources = self.sources();
+            waiter.wait(&mut sources, deadline);
+            if sources.iter().any(failed) {
+                self.check_interfaces()?;
+            }
         }
         Ok(self.finish(&waiter))
     }
@@ -193,6 +197,11 @@ impl Middle {
         lanes.map(|lane| PollFd::new(lane.entry.as_fd(), PollFlags::POLLIN)).collect()
     }
 
+    fn check_interfaces(&self) -> io::Result<()> {
+        let mut lanes = self.paths.iter().flat_map(|path| [&path.up, &path.down]);
+        lanes.try_for_each(|lane| lane.entry.check())
+    }
+
     fn finish(mut self, waiter: &Waiter) -> Relayed {
         let lanes = self.paths.iter().flat_map(|path| [&path.up, &path.down]);
         for lane in lanes {
@@ -229,6 +238,10 @@ impl Middle {
     }
 }
 
+fn failed(source: &PollFd<'_>) -> bool {
+    source.revents().is_some_and(|events| events.contains(PollFlags::POLLERR))
+}
+
 impl Path {
     /// `entries`: the sockets of the vehicle's and of the cloud's veth.
     pub(super) fn new(
@@ -259,31 +272,23 @@ impl Lane {
     fn read(
         &mut self,
         clock: Clock,
-        arrivals: &mut Arrivals,
+        arrivals: &Arrivals,
         damage: &mut Damage,
         stamps: &mut Lateness,
     ) -> io::Result<Option<Instant>> {
         let mut oldest = None;
         for _ in 0..BATCHES_AT_ONCE {
-            let count = match arrivals.read(&self.entry) {
-                Ok(count) => count,
-                // Kernels before 6.2 cannot describe a super-packet of UDP, and drop it.
-                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-                    damage.super_packets += 1;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            let count = self.entry.waiting(BATCH);
             if count == 0 {
                 break;
             }
+            // After the last of them came, so that none is from the future.
             let (offset, now) = (clock.realtime_offset(), clock.now());
             stamps.record_many(offset.doubt(), count as u64);
-            for index in 0..count {
-                match arrivals.take(index) {
-                    Arrival::Frame { buffer, stamp } => {
-                        let stamp = stamp.map(|stamp| offset.to_trial(stamp));
-                        let at = stamp.unwrap_or(now).min(now);
+            for _ in 0..count {
+                match arrivals.take(&mut self.entry)? {
+                    Some(Arrival::Frame { buffer, stamp }) => {
+                        let at = offset.to_trial(stamp).min(now);
                         oldest.get_or_insert(at);
                         match self.link.push(at, buffer, arrivals.pool()) {
                             // Foreign: nothing that an endpoint sent.
@@ -291,8 +296,10 @@ impl Lane {
                             Err(Unfit::SuperPacket) => damage.super_packets += 1,
                         }
                     }
-                    Arrival::TooLong => damage.super_packets += 1,
-                    Arrival::NoRoom => damage.unheld += 1,
+                    Some(Arrival::TooLong) => damage.super_packets += 1,
+                    Some(Arrival::NoRoom) => damage.unheld += 1,
+                    Some(Arrival::Overflowed) => damage.overflowed += 1,
+                    None => break,
                 }
             }
             if count < BATCH {

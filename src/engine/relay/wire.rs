@@ -56,7 +56,7 @@ impl Wire {
     ) -> Result<Self, EngineError> {
         let open = |index| {
             let failed = |source| LabError::Socket { socket: "relay's packet", path: 0, source };
-            PacketSocket::open(index).map_err(failed)
+            PacketSocket::open(index, interfaces.len()).map_err(failed)
         };
         let [vehicle, cloud] = interfaces;
         let both = namespace.run(|| Ok::<_, LabError>((open(vehicle)?, open(cloud)?)));
