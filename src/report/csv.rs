@@ -1,12 +1,13 @@
-//! Every message of every run as one line, and every figure of the receipt: for those who would
-//! rather compute themselves.
+//! Every message of every run as one line, every sender and every figure of the receipt: for those
+//! who would rather compute themselves.
 
 use std::io::{self, Write};
 
 use csv::Writer;
 
-use super::{Report, json};
+use super::{Report, SenderReport, json};
 use crate::recording::{Message, Messages, Recording};
+use crate::statistics::Latency;
 
 /// `run` counts from 0 as in the recordings, `message` from 0 in the order scheduled. Times are
 /// milliseconds since the start of the workload, exact to the nanosecond. `sent_ms` is empty where
@@ -43,6 +44,78 @@ fn line(recording: &Recording, number: usize, message: &Message) -> [String; 7] 
 fn milliseconds(nanos: Option<u64>) -> String {
     let exact = |nanos: u64| format!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000);
     nanos.map_or_else(String::new, exact)
+}
+
+/// Latencies in milliseconds: `lost` where it is infinite, empty where there is none. `low` and
+/// `high` are the 95 % interval. `front` and `front_certain` as in the summary.
+const SENDERS_HEADER: [&str; 21] = [
+    "sender",
+    "protocol",
+    "family",
+    "redundancy",
+    "runs",
+    "messages",
+    "p50_ms",
+    "p99_ms",
+    "p99_low_ms",
+    "p99_high_ms",
+    "p999_ms",
+    "worst_ms",
+    "lost_share",
+    "late_share",
+    "longest_gap_ms",
+    "amplification_up",
+    "amplification",
+    "amplification_low",
+    "amplification_high",
+    "front",
+    "front_certain",
+];
+
+/// One line a sender, in the order of the report: the figures of all its runs.
+pub fn write_senders(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Writer::from_writer(out);
+    lines.write_record(SENDERS_HEADER)?;
+    for sender in &report.senders {
+        lines.write_record(sender_line(sender))?;
+    }
+    lines.flush()
+}
+
+fn sender_line(sender: &SenderReport) -> [String; 21] {
+    let of = &sender.pooled;
+    let [p50, p99, p999] = of.quantiles;
+    let number = |value: Option<f64>| value.map_or_else(String::new, |it| it.to_string());
+    let truth = |value: Option<bool>| value.map_or_else(String::new, |it| it.to_string());
+    [
+        of.sender.clone(),
+        of.protocol.to_owned(),
+        sender.kind.family.to_owned(),
+        sender.kind.redundancy.to_string(),
+        of.runs.to_string(),
+        of.messages.to_string(),
+        latency(p50.value),
+        latency(p99.value),
+        latency(p99.interval.low),
+        latency(p99.interval.high),
+        latency(p999.value),
+        latency(of.worst),
+        of.lost_share().to_string(),
+        of.late_share().to_string(),
+        latency(Some(of.longest_gap.gap.length())),
+        number(of.amplification.map(|amplification| amplification.up)),
+        number(of.amplification.map(|amplification| amplification.total())),
+        number(of.amplification_interval.low),
+        number(of.amplification_interval.high),
+        truth(sender.standing.map(|standing| standing.on_front)),
+        truth(sender.standing.and_then(|standing| standing.certain)),
+    ]
+}
+
+fn latency(latency: Option<Latency>) -> String {
+    latency.map_or_else(String::new, |latency| {
+        latency.as_ms().map_or_else(|| "lost".to_owned(), |ms| ms.to_string())
+    })
 }
 
 /// As in the summary: `profile` counts from 0 within a direction.
@@ -108,6 +181,15 @@ mod tests {
         udp,0,1,20.000000,20.000001,,
         udp,0,2,40.000000,,,
         ");
+    }
+
+    #[test]
+    fn a_line_a_sender() {
+        let recordings = sample::recordings(5);
+        let report = crate::report::summarise(&sample::plan(5), &recordings);
+        let mut out = Vec::new();
+        write_senders(&report, &mut out).unwrap();
+        insta::assert_snapshot!(String::from_utf8(out).unwrap());
     }
 
     #[test]
