@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::report::Order;
+
 const EXIT_CODES: &str = "\
 Exit codes:
     0  done
@@ -76,6 +78,9 @@ pub enum Command {
         /// Print the summary as JSON instead of the table
         #[arg(long)]
         json: bool,
+        /// List the senders by this figure, the best first
+        #[arg(long, value_enum, value_name = "FIGURE", default_value_t = Order::Scenario)]
+        sort: Order,
     },
     /// List the senders that can be compared, or describe some with every option
     Senders {
@@ -194,6 +199,9 @@ pub struct RunArgs {
     /// Print the summary as JSON instead of the table
     #[arg(long)]
     pub json: bool,
+    /// List the senders by this figure, the best first
+    #[arg(long, value_enum, value_name = "FIGURE", default_value_t = Order::Scenario)]
+    pub sort: Order,
     /// End with exit code 5 if the host spoilt a result
     #[arg(long)]
     pub strict: bool,

@@ -30,8 +30,8 @@ pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> 
         Command::Run(args) => run::run(args, out),
         Command::Check { files } => check(files, out),
         Command::Show { file, json } => show(file, *json, out),
-        Command::Report { folder, json } => {
-            let options = report::Options { json: *json, style: Style::detect() };
+        Command::Report { folder, json, sort } => {
+            let options = report::Options { json: *json, order: *sort, style: Style::detect() };
             report::run(folder, &options, out)?;
             Ok(Ending::Done)
         }

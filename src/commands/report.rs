@@ -7,12 +7,14 @@ use std::path::Path;
 use thiserror::Error;
 
 use crate::report::terminal::{self, Style};
-use crate::report::{Results, ResultsError, json};
+use crate::report::{Order, Results, ResultsError, json};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// The summary as JSON instead of the table.
     pub json: bool,
+    /// Of the senders.
+    pub order: Order,
     pub style: Style,
 }
 
@@ -27,7 +29,7 @@ pub enum Error {
 pub fn run(folder: &Path, options: &Options, out: &mut dyn Write) -> Result<(), Error> {
     let results = Results::open(folder)?;
     let (plan, recordings) = results.read()?;
-    let report = results.finish(&plan, &recordings)?;
+    let report = results.finish(&plan, &recordings, options.order)?;
     let text = match options.json {
         true => json::summary(&report),
         false => terminal::render(&report, options.style),
@@ -53,20 +55,23 @@ mod tests {
             Results::create(root.path(), &plan.name, SystemTime::UNIX_EPOCH, "x").unwrap();
         results.write_plan(&plan).unwrap();
         recordings.iter().for_each(|recording| results.write_recording(recording).unwrap());
-        let printed = |json| {
+        let printed = |json, order| {
             let mut out = Vec::new();
-            run(results.folder(), &Options { json, style: STYLE }, &mut out).unwrap();
+            run(results.folder(), &Options { json, order, style: STYLE }, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         let report = summarise(&plan, &recordings);
-        assert_eq!(printed(false), terminal::render(&report, STYLE));
-        assert_eq!(printed(true), json::summary(&report));
+        assert_eq!(printed(false, Order::Scenario), terminal::render(&report, STYLE));
+        assert_eq!(printed(true, Order::Scenario), json::summary(&report));
+        let by_p99 = report.in_order(Order::P99);
+        assert_eq!(printed(false, Order::P99), terminal::render(&by_p99, STYLE));
+        assert_eq!(printed(true, Order::P99), json::summary(&by_p99));
         assert!(results.folder().join("charts/tail.png").exists());
     }
 
     #[test]
     fn a_folder_that_is_none_is_refused() {
-        let options = Options { json: false, style: STYLE };
+        let options = Options { json: false, order: Order::Scenario, style: STYLE };
         let error = run(Path::new("/none"), &options, &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), "there is no folder /none");
     }

@@ -41,7 +41,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
             Err(CommandError::NothingRan)
         };
     }
-    let report = results.finish(&plan, &outcome.recordings)?;
+    let report = results.finish(&plan, &outcome.recordings, args.sort)?;
     print(args, &report, results.folder(), out).map_err(CommandError::Output)?;
     Ok(ending(args, &outcome, &report))
 }

@@ -1,11 +1,11 @@
-//! Every message of every run as one line, and every figure of the receipt: for those who would
-//! rather compute themselves.
+//! Every message of every run as one line, every sender and every figure of the receipt: for those
+//! who would rather compute themselves.
 
 use std::io::{self, Write};
 
 use csv::Writer;
 
-use super::{Report, json};
+use super::{Report, SenderReport, json};
 use crate::recording::{Message, Messages, Recording, Recovery};
 use crate::statistics::Latency;
 use crate::units::nanos;
@@ -91,6 +91,72 @@ pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         ])?;
     }
     lines.flush()
+}
+
+/// Latencies in milliseconds: `lost` where it is infinite, empty where there is none. `low` and
+/// `high` are the 95 % interval. `front` and `front_certain` as in the summary.
+const SENDERS_HEADER: [&str; 21] = [
+    "sender",
+    "protocol",
+    "family",
+    "redundancy",
+    "runs",
+    "messages",
+    "p50_ms",
+    "p99_ms",
+    "p99_low_ms",
+    "p99_high_ms",
+    "p999_ms",
+    "worst_ms",
+    "lost_share",
+    "late_share",
+    "longest_gap_ms",
+    "amplification_up",
+    "amplification",
+    "amplification_low",
+    "amplification_high",
+    "front",
+    "front_certain",
+];
+
+/// One line a sender, in the order of the report: the figures of all its runs.
+pub fn write_senders(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Writer::from_writer(out);
+    lines.write_record(SENDERS_HEADER)?;
+    for sender in &report.senders {
+        lines.write_record(sender_line(sender))?;
+    }
+    lines.flush()
+}
+
+fn sender_line(sender: &SenderReport) -> [String; 21] {
+    let of = &sender.pooled;
+    let [p50, p99, p999] = of.quantiles;
+    let number = |value: Option<f64>| value.map_or_else(String::new, |it| it.to_string());
+    let truth = |value: Option<bool>| value.map_or_else(String::new, |it| it.to_string());
+    [
+        of.sender.clone(),
+        of.protocol.to_owned(),
+        sender.kind.family.to_owned(),
+        sender.kind.redundancy.to_string(),
+        of.runs.to_string(),
+        of.messages.to_string(),
+        latency(p50.value),
+        latency(p99.value),
+        latency(p99.interval.low),
+        latency(p99.interval.high),
+        latency(p999.value),
+        latency(of.worst),
+        of.lost_share().to_string(),
+        of.late_share().to_string(),
+        latency(Some(of.longest_gap.gap.length())),
+        number(of.amplification.map(|amplification| amplification.up)),
+        number(of.amplification.map(|amplification| amplification.total())),
+        number(of.amplification_interval.low),
+        number(of.amplification_interval.high),
+        truth(sender.standing.map(|standing| standing.on_front)),
+        truth(sender.standing.and_then(|standing| standing.certain)),
+    ]
 }
 
 fn latency(latency: Option<Latency>) -> String {
@@ -182,6 +248,15 @@ mod tests {
         let report = crate::report::summarise(&sample::plan(1), &recordings);
         let mut out = Vec::new();
         write_outages(&report, &mut out).unwrap();
+        insta::assert_snapshot!(String::from_utf8(out).unwrap());
+    }
+
+    #[test]
+    fn a_line_a_sender() {
+        let recordings = sample::recordings(5);
+        let report = crate::report::summarise(&sample::plan(5), &recordings);
+        let mut out = Vec::new();
+        write_senders(&report, &mut out).unwrap();
         insta::assert_snapshot!(String::from_utf8(out).unwrap());
     }
 

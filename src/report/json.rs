@@ -56,6 +56,10 @@ impl<'a> Sender<'a> {
         Self {
             sender: &report.pooled.sender,
             protocol: report.pooled.protocol,
+            family: report.kind.family,
+            redundancy: report.kind.redundancy.to_string(),
+            front: report.standing.map(|standing| standing.on_front),
+            front_certain: report.standing.and_then(|standing| standing.certain),
             ordered: report.pooled.delivery.ordered,
             reliable: report.pooled.delivery.reliable,
             all_runs: Figures::new(&report.pooled, paths),

@@ -6,8 +6,11 @@ pub mod chart;
 mod claims;
 pub mod csv;
 mod figures;
+mod front;
 pub mod impairment;
 pub mod json;
+mod kind;
+mod order;
 pub mod results;
 
 mod paths;
@@ -16,6 +19,8 @@ mod table;
 pub mod terminal;
 
 pub use claims::{ClaimReport, ClaimedFigure};
-
+pub use front::Standing;
+pub use kind::{Kind, Redundancy};
+pub use order::Order;
 pub use results::{Results, ResultsError};
 pub use summarise::{Remark, Report, RunReport, SenderReport, summarise};

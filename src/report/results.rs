@@ -8,6 +8,7 @@
 //!   environment.json   kernel, CPU, engine, versions
 //!   recordings/        <sender>-<repetition>.json, one a trial
 //!   summary.json       every figure, for scripts
+//!   senders.csv        the figures of each sender, a line each
 //!   messages.csv       every message
 //!   outages.csv        every outage of every run, if there are any
 //!   impairment.csv     what each link was asked for and what it did
@@ -24,7 +25,7 @@ use thiserror::Error;
 
 use super::chart::{ChartError, render_all};
 use super::summarise::in_plan_order;
-use super::{Report, csv, json, summarise};
+use super::{Order, Report, csv, json, summarise};
 use crate::recording::file::{WriteError, remedy, write_atomically, write_atomically_with};
 use crate::recording::format::{self, ReadError};
 use crate::recording::{Environment, Recording};
@@ -35,6 +36,7 @@ const PLAN: &str = "plan.json";
 const ENVIRONMENT: &str = "environment.json";
 const RECORDINGS: &str = "recordings";
 const SUMMARY: &str = "summary.json";
+const SENDERS: &str = "senders.csv";
 const MESSAGES: &str = "messages.csv";
 const OUTAGES: &str = "outages.csv";
 const IMPAIRMENT: &str = "impairment.csv";
@@ -161,9 +163,15 @@ impl Results {
     }
 
     /// Writes all that is made from the recordings, over what an earlier call wrote.
-    pub fn finish(&self, plan: &Plan, recordings: &[Recording]) -> Result<Report, ResultsError> {
-        let report = summarise(plan, recordings);
+    pub fn finish(
+        &self,
+        plan: &Plan,
+        recordings: &[Recording],
+        order: Order,
+    ) -> Result<Report, ResultsError> {
+        let report = summarise(plan, recordings).in_order(order);
         write_atomically(&self.folder.join(SUMMARY), json::summary(&report).as_bytes())?;
+        write_atomically_with(&self.folder.join(SENDERS), |out| csv::write_senders(&report, out))?;
         write_atomically_with(&self.folder.join(MESSAGES), |out| {
             csv::write_messages(&in_plan_order(plan, recordings), out)
         })?;

@@ -7,13 +7,16 @@ use std::time::Duration;
 use crate::recording::{
     Discrepancy, EngineKind, Fidelity, QdiscCounters, Recording, Status, Summary,
 };
-use crate::scenario::plan::Plan;
+use crate::scenario::plan::{Plan, SenderPlan};
 use crate::timeline::Outage;
 use crate::workload::Workload;
 
 use super::claims::{ClaimReport, hold_against};
 use super::figures;
+use super::front::{Standing, standings};
 use super::impairment::Impairment;
+use super::kind::Kind;
+use super::order::Order;
 use super::paths::describe_all;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +31,9 @@ pub struct Report {
     pub path_names: Vec<String>,
     /// What each of them is at the start, in a few words.
     pub paths: Vec<String>,
-    /// In the order of the plan; those that did not run are left out.
+    /// Of the senders.
+    pub order: Order,
+    /// Those that did not run are left out.
     pub senders: Vec<SenderReport>,
     pub claims: Vec<ClaimReport>,
     /// Of the trial that kept time worst in each respect; real-time engines only.
@@ -43,6 +48,11 @@ pub struct Report {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SenderReport {
+    /// Among those that ran, as in the plan: decides its colour, whatever the order of the report.
+    pub place: usize,
+    pub kind: Kind,
+    /// In the trade-off of P99 and amplification; `None`: one of them is missing.
+    pub standing: Option<Standing>,
     /// Of all runs together.
     pub pooled: Summary,
     pub runs: Vec<RunReport>,
@@ -101,11 +111,11 @@ pub enum Remark {
     },
 }
 
-/// Recordings of senders that the plan does not name are left out, and their order does not matter.
+/// In the order of the plan. Recordings of senders that the plan does not name are left out, and
+/// their order does not matter.
 pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
     let recordings = &in_plan_order(plan, recordings)[..];
-    let senders: Vec<SenderReport> =
-        plan.senders.iter().filter_map(|sender| report_on(&sender.name, recordings)).collect();
+    let senders = senders(plan, recordings);
     let measured = |name: &str| senders.iter().map(|s| &s.pooled).find(|s| s.sender == name);
     let claims = plan.claims.iter().flat_map(|claim| hold_against(claim, measured(&claim.sender)));
     Report {
@@ -122,6 +132,7 @@ pub fn summarise(plan: &Plan, recordings: &[Recording]) -> Report {
         kernel: kernel_counters(recordings),
         impairment: Impairment::of(recordings),
         remarks: remarks(plan, &senders, recordings),
+        order: Order::Scenario,
         senders,
     }
 }
@@ -134,9 +145,20 @@ pub fn in_plan_order<'a>(plan: &Plan, recordings: &'a [Recording]) -> Vec<&'a Re
     ordered
 }
 
-fn report_on(sender: &str, recordings: &[&Recording]) -> Option<SenderReport> {
+fn senders(plan: &Plan, recordings: &[&Recording]) -> Vec<SenderReport> {
+    let reports = plan.senders.iter().filter_map(|sender| report_on(sender, recordings));
+    let mut reports: Vec<SenderReport> = reports.collect();
+    let standings = standings(&reports.iter().map(|sender| &sender.pooled).collect::<Vec<_>>());
+    for (place, (report, standing)) in reports.iter_mut().zip(standings).enumerate() {
+        (report.place, report.standing) = (place, standing);
+    }
+    reports
+}
+
+/// Its place and standing are told only beside the others.
+fn report_on(sender: &SenderPlan, recordings: &[&Recording]) -> Option<SenderReport> {
     let trials: Vec<&Recording> =
-        recordings.iter().copied().filter(|recording| recording.sender == sender).collect();
+        recordings.iter().copied().filter(|recording| recording.sender == sender.name).collect();
     let runs = trials.iter().filter_map(|trial| {
         let summary = Summary::of(&[trial])?;
         Some(RunReport {
@@ -146,7 +168,13 @@ fn report_on(sender: &str, recordings: &[&Recording]) -> Option<SenderReport> {
             summary,
         })
     });
-    Some(SenderReport { pooled: Summary::of(&trials)?, runs: runs.collect() })
+    Some(SenderReport {
+        place: 0,
+        kind: Kind::of(&sender.protocol),
+        standing: None,
+        pooled: Summary::of(&trials)?,
+        runs: runs.collect(),
+    })
 }
 
 fn worst_fidelity(recordings: &[&Recording]) -> Option<Fidelity> {

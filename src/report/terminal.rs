@@ -2,6 +2,7 @@
 //! claimed.
 
 mod fidelity;
+mod front;
 mod impairment;
 
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use super::claims::{ClaimReport, ClaimedFigure};
 use super::figures;
 use super::table::{Cell, Table, Tone, paint};
-use super::{Report, SenderReport};
+use super::{Order, Report, SenderReport};
 use crate::recording::{Figure, Recovery, Summary};
 use crate::statistics::{FEWEST_RUNS, Latency, Verdict};
 use crate::workload::Workload;
@@ -53,6 +54,7 @@ pub fn render(report: &Report, style: Style) -> String {
         senders(report, style),
         paths_back(report, style),
         footnotes(report, style),
+        front::render(report, style),
         claims(report, style),
         impairment::render(report, style),
         fidelity::fidelity(report, style),
@@ -136,17 +138,24 @@ const HEADINGS: [&str; 13] = [
     "lost",
     "late",
     "longest gap",
-    "recovery",
+    RECOVERY,
     "amp. up",
     "down",
     "total",
     "order",
 ];
+/// Not shown where there is nothing to recover from.
+const RECOVERY: &str = "recovery";
 
 fn senders(report: &Report, style: Style) -> String {
-    let mut table = Table::new(&HEADINGS);
+    let shown = |heading: &str| heading != RECOVERY || !report.outages.is_empty();
+    let headings: Vec<&'static str> = HEADINGS.into_iter().filter(|it| shown(it)).collect();
+    let mut table = Table::new(&headings);
     let deadline = report.workload.periodic().deadline;
-    report.senders.iter().for_each(|sender| table.push(row(sender, deadline)));
+    for sender in &report.senders {
+        let cells = row(sender, deadline).into_iter().zip(HEADINGS);
+        table.push(cells.filter(|(_, heading)| shown(heading)).map(|(cell, _)| cell).collect());
+    }
     if report.senders.is_empty() {
         return "no sender has run\n".to_owned();
     }
@@ -249,6 +258,9 @@ fn footnotes(report: &Report, style: Style) -> String {
             "intervals need {FEWEST_RUNS} runs (--repeat {FEWEST_RUNS}): the \
              messages of one run depend on one another"
         ));
+    }
+    if report.order != Order::Scenario {
+        notes.push(format!("in the order of {}, the best first", report.order.figure()));
     }
     notes.extend(of_several_runs(report));
     notes.extend(unknown_recovery(report));

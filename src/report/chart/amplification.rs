@@ -40,7 +40,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         let top = plot.top + STEP * place as f64 + (STEP - BAR) / 2.0;
         let name = fitted(&sender.pooled.sender, LABEL, false, names);
         canvas.text(&name, (MARGIN, top + BAR / 2.0), label(Align::Left));
-        bar(canvas, &plot, &axis, top, SenderLook(place), &sender.pooled);
+        bar(canvas, &plot, &axis, top, SenderLook(sender.place), &sender.pooled);
     }
     payload(canvas, &plot, &axis);
     canvas.line((plot.left, plot.top), (plot.left, plot.bottom), thin(INK));

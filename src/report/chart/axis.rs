@@ -17,18 +17,13 @@ pub struct Axis {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scale {
-    /// From zero.
-    Linear {
-        high: f64,
-    },
-    Log {
-        low: f64,
-        high: f64,
-    },
+    Linear { low: f64, high: f64 },
+    Log { low: f64, high: f64 },
 }
 
 /// Beyond this ratio of the largest to the smallest, a linear axis makes the small ones vanish.
 const LINEAR_UP_TO: f64 = 12.0;
+const COSTS_LINEAR_UP_TO: f64 = 8.0;
 
 impl Axis {
     /// Of latencies in milliseconds: linear from zero where that shows them all, else logarithmic.
@@ -49,12 +44,25 @@ impl Axis {
 
     /// From zero to a little more than `high`.
     pub fn linear(high: f64, span: Span) -> Self {
-        Self { scale: Scale::Linear { high: if high > 0.0 { high * 1.06 } else { 1.0 } }, span }
+        let high = if high > 0.0 { high * 1.06 } else { 1.0 };
+        Self { scale: Scale::Linear { low: 0.0, high }, span }
     }
 
     /// From zero to `high` itself.
     pub fn exactly(high: f64, span: Span) -> Self {
-        Self { scale: Scale::Linear { high: if high > 0.0 { high } else { 1.0 } }, span }
+        let high = if high > 0.0 { high } else { 1.0 };
+        Self { scale: Scale::Linear { low: 0.0, high }, span }
+    }
+
+    /// Of costs, for points: from a little below the least, linear where that leaves the small ones
+    /// apart, else logarithmic.
+    pub fn of_costs(values: impl Iterator<Item = f64>, span: Span) -> Self {
+        let (low, high) = extremes(values).unwrap_or((1.0, 2.0));
+        if high / low > COSTS_LINEAR_UP_TO {
+            return Self::log(low, high, span);
+        }
+        let room = (high - low).max(0.1) * 0.06;
+        Self { scale: Scale::Linear { low: (low - room).max(0.0), high: high + room }, span }
     }
 
     fn log(low: f64, high: f64, span: Span) -> Self {
@@ -70,7 +78,7 @@ impl Axis {
     /// Clamped to the ends of the axis.
     pub fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
-            Scale::Linear { high } => value / high,
+            Scale::Linear { low, high } => (value - low) / (high - low),
             Scale::Log { low, high } => (value.max(low) / low).ln() / (high / low).ln(),
         };
         self.span.from + share.clamp(0.0, 1.0) * (self.span.to - self.span.from)
@@ -79,8 +87,8 @@ impl Axis {
     /// Round values with their places, the place between them at least `apart`.
     pub fn ticks(&self, apart: f64) -> Vec<(f64, f64)> {
         let values = match self.scale {
-            Scale::Linear { high } => {
-                linear_ticks(high, apart / (self.span.to - self.span.from).abs())
+            Scale::Linear { low, high } => {
+                linear_ticks(low, high, apart / (self.span.to - self.span.from).abs())
             }
             Scale::Log { low, high } => log_ticks(low, high),
         };
@@ -126,12 +134,12 @@ fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// Steps of 1, 2 or 5 times a power of ten.
-fn linear_ticks(high: f64, share_apart: f64) -> Vec<f64> {
-    let finest = high * share_apart.max(0.01);
+fn linear_ticks(low: f64, high: f64, share_apart: f64) -> Vec<f64> {
+    let finest = (high - low) * share_apart.max(0.01);
     let power = 10f64.powf(finest.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power);
     let step = step.into_iter().find(|step| *step >= finest).unwrap_or(10.0 * power);
-    (0..=(high / step) as u32).map(|tick| f64::from(tick) * step).collect()
+    ((low / step).ceil() as u32..=(high / step) as u32).map(|tick| f64::from(tick) * step).collect()
 }
 
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {

@@ -7,7 +7,7 @@ use super::Data;
 use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Text, WIDTH, text_width};
 use super::labels::Area;
-use super::palette::{DEADLINE, FAINT_INK, GRID, INK, PAPER, SenderLook};
+use super::palette::{DEADLINE, FAINT_INK, GRID, INK, PAPER};
 use crate::report::{figures, terminal};
 
 pub const MARGIN: f64 = 24.0;
@@ -71,7 +71,10 @@ pub fn whiskers(data: &Data) -> &'static str {
     }
 }
 
-/// Grid lines and labels of an axis from left to right, under the plot.
+/// Beyond this height of a plot the labels under it are out of sight from its top.
+const TALL: f64 = 900.0;
+
+/// Grid lines and labels of an axis from left to right, under the plot, and above a tall one too.
 pub fn axis_below(
     canvas: &mut Canvas,
     plot: &Plot,
@@ -79,9 +82,13 @@ pub fn axis_below(
     write: fn(f64) -> String,
     title: &str,
 ) {
+    let tall = plot.bottom - plot.top > TALL;
     for (value, x) in axis.ticks(64.0) {
         canvas.line((x, plot.top), (x, plot.bottom), thin(GRID));
         canvas.text(&write(value), (x, plot.bottom + 14.0), label(Align::Centre));
+        if tall {
+            canvas.text(&write(value), (x, plot.top - 32.0), label(Align::Centre));
+        }
     }
     title_below(canvas, plot, title);
 }
@@ -122,25 +129,40 @@ pub fn deadline_label(data: &Data) -> String {
     format!("deadline {}", figures::duration(data.report.workload.periodic().deadline))
 }
 
-/// A line across the plot at the deadline, with its name above the right end.
-/// Returns where the name is.
-pub fn deadline_across(data: &Data, canvas: &mut Canvas, plot: &Plot, axis: &Axis) -> Area {
+/// A line across the plot at the deadline.
+pub fn deadline_across(data: &Data, canvas: &mut Canvas, plot: &Plot, axis: &Axis) {
     let y = axis.place(deadline_ms(data));
     canvas.line((plot.left, y), (plot.right, y), deadline_stroke());
-    let look = Text { colour: DEADLINE, ..small(Align::Right) };
-    let (text, at) = (deadline_label(data), (plot.right - 4.0, y - 9.0));
-    canvas.text(&text, at, look);
-    let width = text_width(&text, SMALL, false);
-    Area { left: at.0 - width, right: at.0, top: at.1 - 8.0, bottom: y }
 }
 
-/// The senders with their colours, one under another, from a point down.
-pub fn legend(data: &Data, canvas: &mut Canvas, (x, y): Point) {
-    for (place, sender) in data.report.senders.iter().enumerate() {
-        let (look, y) = (SenderLook(place), y + ROW * place as f64);
-        let stroke = Stroke { colour: look.opaque(), width: 3.0, dash: look.dash() };
-        canvas.line((x, y), (x + 22.0, y), stroke);
-        let name = fitted(&sender.pooled.sender, LABEL, false, WIDTH - MARGIN - x - 30.0);
+/// Its name above the right end, or the left one where that would cover a mark; on paper, so that
+/// no line runs through it. Returns where it is.
+pub fn deadline_name(
+    data: &Data,
+    canvas: &mut Canvas,
+    plot: &Plot,
+    axis: &Axis,
+    marks: &[Point],
+) -> Area {
+    let (text, y) = (deadline_label(data), axis.place(deadline_ms(data)));
+    let width = text_width(&text, SMALL, false);
+    let ends = [plot.right - 4.0 - width, plot.left + 6.0];
+    let areas = ends.map(|left| Area { left, right: left + width, top: y - 17.0, bottom: y });
+    let covers = |area: &Area| marks.iter().any(|at| area.meets(&Area::around(*at, (16.0, 16.0))));
+    let area = areas.into_iter().find(|area| !covers(area)).unwrap_or(areas[0]);
+    let (at, paper) = ((area.left, y - 9.0), PAPER.mix(0.85));
+    let look = Text { colour: DEADLINE, ..small(Align::Left) };
+    canvas.rectangle((area.left - 2.0, area.top + 1.0), (area.right + 2.0, y - 2.0), paper);
+    canvas.text(&text, at, look);
+    area
+}
+
+/// Lines with their names, one under another, from a point down.
+pub fn legend(canvas: &mut Canvas, lines: &[(String, Stroke)], (x, y): Point) {
+    for (place, (name, stroke)) in lines.iter().enumerate() {
+        let y = y + ROW * place as f64;
+        canvas.line((x, y), (x + 22.0, y), Stroke { width: 3.0, ..*stroke });
+        let name = fitted(name, LABEL, false, WIDTH - MARGIN - x - 30.0);
         canvas.text(&name, (x + 30.0, y), label(Align::Left));
     }
 }
@@ -155,9 +177,9 @@ pub fn widest_name(data: &Data) -> f64 {
     names.map(|name| text_width(name, LABEL, false)).fold(0.0, f64::max)
 }
 
-/// Tall enough for the legend, and never less than `least`.
-pub fn height_with_legend(data: &Data, least: f64) -> f64 {
-    (TOP + BOTTOM + ROW * data.report.senders.len() as f64).max(least)
+/// Tall enough for a legend of so many lines, and never less than `least`.
+pub fn height_with_legend(lines: usize, least: f64) -> f64 {
+    (TOP + BOTTOM + ROW * lines as f64).max(least)
 }
 
 /// The text, or as much of it as fits, with an ellipsis.

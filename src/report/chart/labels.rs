@@ -12,7 +12,7 @@ pub struct Area {
 }
 
 impl Area {
-    fn meets(&self, other: &Area) -> bool {
+    pub fn meets(&self, other: &Area) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
@@ -26,7 +26,7 @@ impl Area {
             && other.bottom <= self.bottom
     }
 
-    fn around(centre: Point, (width, height): Point) -> Self {
+    pub fn around(centre: Point, (width, height): Point) -> Self {
         let (x, y) = centre;
         Self {
             left: x - width / 2.0,

@@ -4,14 +4,15 @@
 mod amplification;
 mod axis;
 mod canvas;
-mod cost;
 mod frame;
 mod labels;
 mod over_time;
 mod palette;
 mod quantiles;
 mod render;
+mod selection;
 mod tail;
+mod trade_off;
 
 pub use canvas::ChartError;
 pub use render::{ChartFile, render_all};
@@ -39,6 +40,6 @@ const CHARTS: [Chart; 5] = [
     Chart { name: "quantiles", height: quantiles::height, draw: quantiles::draw },
     Chart { name: "tail", height: tail::height, draw: tail::draw },
     Chart { name: "over-time", height: over_time::height, draw: over_time::draw },
-    Chart { name: "latency-cost", height: cost::height, draw: cost::draw },
+    Chart { name: "trade-off", height: trade_off::height, draw: trade_off::draw },
     Chart { name: "amplification", height: amplification::height, draw: amplification::draw },
 ];

@@ -14,6 +14,7 @@ use super::frame::{
     head, label, note, small, thin,
 };
 use super::palette::{DEADLINE, FAINT_INK, GRID, OUTAGE, SenderLook};
+use super::selection::{chosen, remark};
 use crate::recording::{Messages, Recording};
 use crate::report::{SenderReport, figures};
 use crate::statistics::Latency;
@@ -28,7 +29,7 @@ const LOST: f64 = 8.0;
 const CELL: f64 = 1.5;
 
 pub fn height(data: &Data) -> f64 {
-    TOP + BOTTOM + (STRIP + BETWEEN) * (data.report.senders.len() as f64).max(1.0)
+    TOP + BOTTOM + (STRIP + BETWEEN) * (chosen(data.report).len() as f64).max(1.0)
 }
 
 pub fn draw(data: &Data, canvas: &mut Canvas) {
@@ -43,14 +44,15 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     };
     outage_names(data, canvas, &time);
     let mut bottom = TOP;
-    for (place, sender) in data.report.senders.iter().enumerate() {
+    for (place, sender) in chosen(data.report).into_iter().enumerate() {
         let top = TOP + BETWEEN + (STRIP + BETWEEN) * place as f64;
         bottom = top + STRIP;
         let strip = Strip {
             latency: latency_axis(data, Span { from: bottom, to: top }),
             time: &time,
             plot: Plot { left, right, top, bottom },
-            look: SenderLook(place),
+            look: SenderLook(sender.place),
+            first: place == 0,
         };
         strip.draw(data, canvas, sender, first(sender));
     }
@@ -98,8 +100,9 @@ fn how_to_read(data: &Data) -> String {
         true => "P50, P99 or the worst of the messages due in a slice of time",
     };
     format!(
-        "{run}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. Latency \
-         on a logarithmic scale, the same for all senders."
+        "{}{run}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. Latency \
+         on a logarithmic scale, the same for all senders.",
+        remark(data.report, "Shown:")
     )
 }
 
@@ -108,7 +111,7 @@ fn seconds_label(seconds: f64) -> String {
 }
 
 fn latency_axis(data: &Data, span: Span) -> Axis {
-    let ends = data.report.senders.iter().flat_map(|sender| {
+    let ends = chosen(data.report).into_iter().flat_map(|sender| {
         let latencies = &sender.pooled.latencies;
         [latencies.ranked(1), latencies.worst_delivered()]
     });
@@ -121,6 +124,8 @@ struct Strip<'a> {
     time: &'a Axis,
     plot: Plot,
     look: SenderLook,
+    /// From the top.
+    first: bool,
 }
 
 impl Strip<'_> {
@@ -173,7 +178,7 @@ impl Strip<'_> {
         canvas.line((left, y), (right, y), deadline_stroke());
         canvas.line((left, top), (left, bottom), thin(FAINT_INK));
         canvas.line((left, bottom), (right, bottom), thin(FAINT_INK));
-        if self.look == SenderLook(0) {
+        if self.first {
             let look = Text { colour: DEADLINE, ..small(Align::Left) };
             let text = super::frame::deadline_label(data);
             // Near the top it would lie on the ticks of lost messages.

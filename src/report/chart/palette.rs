@@ -1,6 +1,6 @@
 //! One colour a sender in every chart, from the eight of Okabe and Ito (2008), which people with
 //! any kind of colour blindness tell apart. From the ninth sender on they come again, with another
-//! dash and another mark.
+//! dash.
 
 use plotters::style::{Color, RGBAColor, RGBColor};
 
@@ -10,6 +10,8 @@ pub const PAPER: RGBColor = RGBColor(255, 255, 255);
 pub const INK: RGBColor = RGBColor(34, 34, 34);
 pub const FAINT_INK: RGBColor = RGBColor(102, 102, 102);
 pub const GRID: RGBColor = RGBColor(222, 222, 222);
+/// Curves that are there for comparison only.
+pub const OTHERS: RGBColor = RGBColor(200, 200, 200);
 pub const OUTAGE: RGBColor = RGBColor(228, 228, 228);
 pub const DEADLINE: RGBColor = RGBColor(160, 0, 0);
 
@@ -25,7 +27,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(240, 228, 66),
 ];
 
-/// By the place of a sender in the report.
+/// By the place of a sender in the plan, or of anything else that has a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SenderLook(pub usize);
 
@@ -49,26 +51,31 @@ impl SenderLook {
     pub fn dash(self) -> f64 {
         [0.0, 9.0, 5.0, 2.5][(self.0 / COLOURS.len()).min(3)]
     }
+}
 
-    /// Circle, square, triangle or diamond, about as large as each other; hollow where it marks
-    /// what is not certain.
-    pub fn mark(self, canvas: &mut Canvas, at: Point, radius: f64, hollow: bool) {
-        self.filled(canvas, at, radius, self.opaque());
-        if hollow {
-            self.filled(canvas, at, radius - 2.0, PAPER.mix(1.0));
-        }
-    }
+/// What marks a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+}
 
-    fn filled(self, canvas: &mut Canvas, (x, y): Point, radius: f64, colour: RGBAColor) {
+impl Shape {
+    /// About as large as each other.
+    pub fn fill(self, canvas: &mut Canvas, (x, y): Point, radius: f64, colour: RGBAColor) {
         let r = radius;
-        match self.0 / COLOURS.len() {
-            0 => canvas.circle((x, y), r, colour),
-            1 => canvas.rectangle((x - r * 0.9, y - r * 0.9), (x + r * 0.9, y + r * 0.9), colour),
-            2 => canvas.polygon(
+        match self {
+            Self::Circle => canvas.circle((x, y), r, colour),
+            Self::Square => {
+                canvas.rectangle((x - r * 0.9, y - r * 0.9), (x + r * 0.9, y + r * 0.9), colour);
+            }
+            Self::Triangle => canvas.polygon(
                 &[(x, y - r * 1.2), (x + r * 1.1, y + r * 0.8), (x - r * 1.1, y + r * 0.8)],
                 colour,
             ),
-            _ => canvas.polygon(
+            Self::Diamond => canvas.polygon(
                 &[(x, y - r * 1.3), (x + r * 1.3, y), (x, y + r * 1.3), (x - r * 1.3, y)],
                 colour,
             ),

@@ -86,7 +86,7 @@ fn bars<'a>(data: &'a Data, plot: &'a Plot, axis: &'a Axis) -> Vec<Bar<'a>> {
             axis,
             plot,
             figure,
-            look: SenderLook(place),
+            look: SenderLook(sender.place),
             top: top_of_group(plot, place) + BAR * row as f64,
             tint: TINTS[row],
         };
@@ -120,10 +120,17 @@ impl Bar<'_> {
             canvas.text("no messages", (self.plot.left + 6.0, middle), small(Align::Left));
             return;
         };
-        let from = self.whisker(canvas, end) + 6.0;
         let mark = if self.figure.enough { "" } else { " *" };
         let text = format!("{}{mark}", figures::latency(value));
-        let to = from + text_width(&text, SMALL, false);
+        let (width, far) = (text_width(&text, SMALL, false), self.whisker(canvas, end));
+        // At the end of a long whisker it would be taken for what the whisker says: it then stands
+        // on the line, beside its bar.
+        let beside = far - end > width + 24.0;
+        let from = if beside { end + 6.0 } else { far + 6.0 };
+        let to = from + width;
+        if beside && self.figure.interval.high.is_some_and(Latency::is_lost) {
+            canvas.text("lost", (far + 6.0, middle), small(Align::Left));
+        }
         canvas.rectangle((from - 2.0, middle - 6.0), (to + 2.0, middle + 6.0), PAPER.mix(1.0));
         canvas.text(&text, (from, middle), Text { size: SMALL, ..label(Align::Left) });
     }

@@ -1,15 +1,19 @@
 //! The whole distribution of each sender, with as much room for the last tenth of a percent as for
 //! the first ninety.
 
+use plotters::style::Color;
+
 use super::Data;
 use super::axis::{Axis, Span};
 use super::canvas::{Align, Canvas, Point, Stroke, WIDTH};
 use super::frame::{
-    BOTTOM, MARGIN, Plot, TOP, axis_left, deadline_across, deadline_ms, head, height_with_legend,
-    label, latency_title, legend, legend_width, note, thin, title_below,
+    BOTTOM, MARGIN, Plot, TOP, axis_left, deadline_across, deadline_ms, deadline_name, head,
+    height_with_legend, label, latency_title, legend, legend_width, note, thin, title_below,
 };
-use super::palette::{FAINT_INK, GRID, SenderLook};
+use super::palette::{FAINT_INK, GRID, OTHERS, SenderLook};
+use super::selection::{chosen, remark};
 use crate::recording::Summary;
+use crate::report::SenderReport;
 use crate::statistics::{Distribution, Latency, Quantile};
 
 /// The band above the plot in which curves end that reach "lost".
@@ -18,7 +22,7 @@ const LOST_BAND: f64 = 22.0;
 const MOST_NINES: f64 = 6.0;
 
 pub fn height(data: &Data) -> f64 {
-    height_with_legend(data, 640.0)
+    height_with_legend(chosen(data.report).len() + 1, 640.0)
 }
 
 pub fn draw(data: &Data, canvas: &mut Canvas) {
@@ -35,24 +39,61 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     nines.draw(canvas, &plot);
     canvas.text("lost", (plot.left - 8.0, plot.top - LOST_BAND / 2.0), label(Align::Right));
     canvas.line((plot.left, plot.top), (plot.right, plot.top), thin(FAINT_INK));
-    for (place, sender) in data.report.senders.iter().enumerate() {
-        let curve = Curve { axis: &axis, nines: &nines, plot: &plot, look: SenderLook(place) };
-        curve.draw(canvas, &sender.pooled);
+    let chosen = looks(data);
+    for sender in &data.report.senders {
+        if !chosen.iter().any(|(one, _)| one.place == sender.place) {
+            let points =
+                Curve::new(&axis, &nines, &plot, SenderLook(0)).points(&sender.pooled.latencies);
+            canvas.polyline(&points, others_stroke());
+        }
+    }
+    for (sender, look) in &chosen {
+        Curve::new(&axis, &nines, &plot, *look).draw(canvas, &sender.pooled);
     }
     deadline_across(data, canvas, &plot, &axis);
-    legend(data, canvas, (plot.right + 20.0, plot.top + 8.0));
+    deadline_name(data, canvas, &plot, &axis, &[]);
+    legend(canvas, &legend_lines(data, &chosen), (plot.right + 20.0, plot.top + 8.0));
     note(
         canvas,
-        "Read: at 99 %, the latency that 99 of 100 messages do not exceed. Faint: too few samples \
-         beyond this percentile to bound it from above. A curve that leaves at the top has reached \
-         the share that was lost.",
+        &format!(
+            "Read: at 99 %, the latency that 99 of 100 messages do not exceed. Faint: too few \
+             samples beyond this percentile to bound it from above. A curve that leaves at the top \
+             has reached the share that was lost. {}",
+            remark(data.report, "In colour:")
+        ),
     );
+}
+
+/// Those that are shown in colour: each with its own as in the other charts, or of many with one
+/// that none of the others here has.
+fn looks<'a>(data: &'a Data) -> Vec<(&'a SenderReport, SenderLook)> {
+    let chosen = chosen(data.report);
+    let all = chosen.len() == data.report.senders.len();
+    let look = |(place, sender): (usize, &'a SenderReport)| {
+        (sender, SenderLook(if all { sender.place } else { place }))
+    };
+    chosen.into_iter().enumerate().map(look).collect()
+}
+
+fn others_stroke() -> Stroke {
+    Stroke { colour: OTHERS.mix(1.0), width: 1.0, dash: 0.0 }
+}
+
+fn legend_lines(data: &Data, chosen: &[(&SenderReport, SenderLook)]) -> Vec<(String, Stroke)> {
+    let named = chosen.iter().map(|(sender, look)| {
+        let stroke = Stroke { colour: look.opaque(), width: 2.0, dash: look.dash() };
+        (sender.pooled.sender.clone(), stroke)
+    });
+    let others = data.report.senders.len() - chosen.len();
+    let others = (others > 0).then(|| (format!("{others} others"), others_stroke()));
+    named.chain(others).collect()
 }
 
 fn axis(data: &Data, plot: &Plot) -> Axis {
     let ends = data.report.senders.iter().flat_map(|sender| {
         let latencies = &sender.pooled.latencies;
-        [latencies.ranked(1), latencies.worst_delivered()]
+        // The very first would take half the height for what no eye finds at the left edge.
+        [latencies.ranked(latencies.count().div_ceil(100)), latencies.worst_delivered()]
     });
     let values = ends.flatten().map(Latency::as_ms_or_infinity).chain([deadline_ms(data)]);
     Axis::logarithmic(values, Span { from: plot.bottom, to: plot.top })
@@ -103,7 +144,11 @@ struct Curve<'a> {
     look: SenderLook,
 }
 
-impl Curve<'_> {
+impl<'a> Curve<'a> {
+    fn new(axis: &'a Axis, nines: &'a Nines, plot: &'a Plot, look: SenderLook) -> Self {
+        Self { axis, nines, plot, look }
+    }
+
     fn draw(&self, canvas: &mut Canvas, summary: &Summary) {
         let points = self.points(&summary.latencies);
         // Beyond this share there are too few samples for an upper bound: q^n = 2.5 %.

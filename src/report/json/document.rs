@@ -21,7 +21,7 @@ pub struct Document<'a> {
     pub workload: Workload,
     /// Of every interval below.
     pub confidence: f64,
-    /// In the order of the plan.
+    /// In the order that was asked for (`--sort`), without that the scenario's.
     pub senders: Vec<Sender<'a>>,
     /// What was published beside what was measured; one entry a figure.
     pub claims: Vec<Claim<'a>>,
@@ -57,6 +57,16 @@ pub struct Sender<'a> {
     pub sender: &'a str,
     /// `udp`, `kcp`, `quic`, `mpquic` or `replicate`.
     pub protocol: &'a str,
+    /// The same, and for `replicate` what is replicated.
+    pub family: &'a str,
+    /// `one path`, `datagrams copied`, `messages copied` or `multipath protocol`.
+    pub redundancy: String,
+    /// No other sender is at least as good in both P99 and amplification, and better in one;
+    /// `false` where the P99 is lost, and `null` where one of them is missing.
+    pub front: Option<bool>,
+    /// Whether `front` holds for all values within the intervals of all senders; `null`: there are
+    /// none (fewer than five runs).
+    pub front_certain: Option<bool>,
     /// Delivered in the order sent: waiting for an earlier message is then part of a latency.
     pub ordered: bool,
     /// The protocol sends again what is lost.

@@ -23,7 +23,7 @@ fn finished(root: &Path) -> Results {
     results.write_environment(&environment::gather(EngineKind::Sim, time())).unwrap();
     let recordings = sample::recordings(1);
     recordings.iter().for_each(|recording| results.write_recording(recording).unwrap());
-    results.finish(&plan, &recordings).unwrap();
+    results.finish(&plan, &recordings, Order::Scenario).unwrap();
     results
 }
 
@@ -53,14 +53,14 @@ fn a_run_fills_its_folder_and_nothing_else() {
     insta::assert_snapshot!(files(&made).join("\n"), @"
     charts/amplification.png
     charts/amplification.svg
-    charts/latency-cost.png
-    charts/latency-cost.svg
     charts/over-time.png
     charts/over-time.svg
     charts/quantiles.png
     charts/quantiles.svg
     charts/tail.png
     charts/tail.svg
+    charts/trade-off.png
+    charts/trade-off.svg
     environment.json
     impairment.csv
     messages.csv
@@ -73,6 +73,7 @@ fn a_run_fills_its_folder_and_nothing_else() {
     recordings/quic-both-0.json
     recordings/udp-0.json
     scenario.yaml
+    senders.csv
     summary.json
     ");
 }
@@ -87,7 +88,7 @@ fn what_is_read_back_gives_the_same_files_again() {
     let results = Results::open(&folder).unwrap();
     let (plan, recordings) = results.read().unwrap();
     assert_eq!(plan, sample::plan(1));
-    results.finish(&plan, &recordings).unwrap();
+    results.finish(&plan, &recordings, Order::Scenario).unwrap();
     assert!(before == made.map(|name| fs::read(folder.join(name)).unwrap()));
 }
 

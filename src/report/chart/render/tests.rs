@@ -126,6 +126,28 @@ fn no_text_lies_on_another() {
     }
 }
 
+/// Each with another cost and, the other way round, another P99: all on the front.
+#[test]
+fn of_many_senders_the_front_is_named_and_the_others_are_not() {
+    let (plan, mut recordings) = many_senders(50);
+    for (n, recording) in recordings.iter_mut().enumerate() {
+        let best = n % 10 == 0;
+        recording.wire[0].up.offered.bytes = 2_000_000 + 40_000 * n as u64;
+        let latency = 500_000_000 - 8_000_000 * n as u64 + if best { 0 } else { 500_000_000 };
+        if let Messages::Each(messages) = &mut recording.messages {
+            messages.iter_mut().for_each(|it| it.delivered = Some(it.scheduled + latency));
+        }
+    }
+    let files = files(&plan, &recordings);
+    keep(&files, "front");
+    let words: Vec<String> = texts(svg(&files, "trade-off")).into_iter().map(|it| it.3).collect();
+    for (n, sender) in plan.senders.iter().enumerate() {
+        assert!(n % 10 != 0 || words.contains(&sender.name), "{}: {words:?}", sender.name);
+    }
+    let named = plan.senders.iter().filter(|sender| words.contains(&sender.name)).count();
+    assert!((5..=6).contains(&named), "{named}");
+}
+
 #[test]
 fn one_sender_all_lost_and_no_messages_are_drawn() {
     let lose = |messages: &mut Messages| {

@@ -1,0 +1,54 @@
+//! Which senders a chart shows one by one where there are too many to be told apart.
+
+use std::cmp::Ordering;
+
+use crate::report::{Report, SenderReport};
+use crate::statistics::{Latency, Quantile};
+
+/// With no more than these all are shown.
+const FEW: usize = 16;
+
+/// In the order of the report: all of them, or of many those on the front of P99 and amplification
+/// and, of those beaten, the one of each family with the best P99.
+pub fn chosen(report: &Report) -> Vec<&SenderReport> {
+    let few = report.senders.len() <= FEW;
+    let senders = report.senders.iter();
+    senders.filter(|sender| few || is_on_front(sender) || is_best_beaten(report, sender)).collect()
+}
+
+/// What is to be said of a choice that is not all; empty if it is.
+pub fn remark(report: &Report, shown: &str) -> String {
+    let (chosen, all) = (chosen(report).len(), report.senders.len());
+    match chosen < all {
+        true => format!(
+            "{shown} {chosen} of {all} senders: those beaten by no other in both P99 and \
+             amplification, and of each protocol the best of the others. "
+        ),
+        false => String::new(),
+    }
+}
+
+fn is_on_front(sender: &SenderReport) -> bool {
+    sender.standing.is_some_and(|standing| standing.on_front)
+}
+
+fn is_best_beaten(report: &Report, sender: &SenderReport) -> bool {
+    let family = report.senders.iter().filter(|other| other.kind.family == sender.kind.family);
+    let beaten = family.filter(|other| !is_on_front(other));
+    let best = beaten.min_by(|a, b| {
+        let by_figures = rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal);
+        by_figures.then(a.place.cmp(&b.place))
+    });
+    best.is_some_and(|best| best.place == sender.place)
+}
+
+/// P99, then the share lost, then the cost.
+fn rank(sender: &SenderReport) -> (f64, f64, f64) {
+    let p99 = sender.pooled.figure(Quantile::P99).and_then(|figure| figure.value);
+    let cost = sender.pooled.amplification.map(|amplification| amplification.total());
+    (
+        p99.map_or(f64::INFINITY, Latency::as_ms_or_infinity),
+        sender.pooled.lost_share(),
+        cost.unwrap_or(f64::INFINITY),
+    )
+}

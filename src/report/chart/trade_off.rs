@@ -1,0 +1,270 @@
+//! What a sender's P99 costs: latency against amplification, one point each, with the front of
+//! those that no other beats in both. Colours are families of protocols and shapes the use of
+//! paths, so that sixty senders can still be told apart.
+
+mod key;
+mod names;
+
+use plotters::style::{Color, RGBAColor};
+
+use super::Data;
+use super::axis::{Axis, Span, ratio_label};
+use super::canvas::{Align, Canvas, Point, Stroke, WIDTH};
+use super::frame::{
+    BOTTOM, MARGIN, Plot, TOP, axis_below, axis_left, deadline_across, deadline_ms, deadline_name,
+    head, label, latency_title, note, thin,
+};
+use super::labels::Area;
+use super::palette::{FAINT_INK, INK, PAPER, SenderLook, Shape};
+use crate::recording::Figure;
+use crate::report::{Redundancy, SenderReport, Standing, terminal};
+use crate::statistics::{Interval, Latency, Quantile};
+
+/// Of the legend, right of the plot.
+const LEGEND: f64 = 196.0;
+/// A row of points above the plot, for senders whose P99 is "lost".
+const LOST_ROW: f64 = 15.0;
+const LOST_BAND: f64 = 19.0;
+/// Points of one row stay this far apart.
+const APART: f64 = 13.0;
+const STRONG: f64 = 6.5;
+const WEAK: f64 = 5.0;
+
+pub fn height(_: &Data) -> f64 {
+    680.0
+}
+
+/// A sender that has both figures.
+struct Spot<'a> {
+    sender: &'a SenderReport,
+    family: usize,
+    amplification: f64,
+    across: Interval<f64>,
+    p99: Figure,
+}
+
+/// A spot on the canvas.
+struct Placed<'a> {
+    spot: Spot<'a>,
+    at: Point,
+}
+
+pub fn draw(data: &Data, canvas: &mut Canvas) {
+    head(data, canvas, "P99 against its cost");
+    let families = families(data);
+    let spots = spots(data, &families);
+    let (left, right) = (MARGIN + 72.0, WIDTH - MARGIN - LEGEND - 20.0);
+    let across = cost_axis(&spots, Span { from: left, to: right });
+    let rows = lost_rows(&spots, &across);
+    let band = LOST_BAND + LOST_ROW * rows.iter().flatten().max().map_or(0.0, |row| *row as f64);
+    let plot = Plot { left, right, top: TOP + band, bottom: canvas.height() - BOTTOM };
+    let up = latency_axis(data, &spots, &plot);
+    let title = "amplification: bytes of IP packets, up and down, per byte of payload";
+    axis_below(canvas, &plot, &across, ratio_label, title);
+    axis_left(canvas, &plot, &up, &latency_title("P99", &up));
+    lost_band(canvas, &plot, band);
+    deadline_across(data, canvas, &plot, &up);
+    let mut placed: Vec<Placed> = spots
+        .into_iter()
+        .zip(rows)
+        .map(|(spot, row)| {
+            let lost = row.map(|row| plot.top - LOST_BAND / 2.0 - LOST_ROW * row as f64);
+            let y = lost.unwrap_or_else(|| up.place(spot.p99_ms()));
+            Placed { at: (across.place(spot.amplification), y), spot }
+        })
+        .collect();
+    // The best lie above the others.
+    placed.sort_by_key(|it| it.spot.on_front());
+    front(canvas, &placed, &plot);
+    let whiskers: Vec<Area> =
+        placed.iter().flat_map(|it| it.whiskers(canvas, &across, &up)).collect();
+    placed.iter().for_each(|it| it.mark(canvas));
+    let marks: Vec<Point> = placed.iter().map(|it| it.at).collect();
+    let deadline = deadline_name(data, canvas, &plot, &up, &marks);
+    let taken: Vec<Area> = [deadline].into_iter().chain(whiskers).collect();
+    let room = Area { left: left + 2.0, top: plot.top + 1.0, right, bottom: plot.bottom };
+    let above = Area { top: TOP - 14.0, bottom: plot.top - 1.0, ..room };
+    for room in [room, above] {
+        names::draw(data, canvas, &placed, room, &taken);
+    }
+    key::draw(canvas, &families, &placed, (right + 24.0, TOP + 8.0));
+    note(canvas, &how_to_read(data, &placed));
+}
+
+fn how_to_read(data: &Data, placed: &[Placed]) -> String {
+    let intervals = match terminal::too_few_runs(data.report) {
+        true => "Intervals, and what is certain by them, need 5 runs (--repeat 5).",
+        false => "Lines through a point: its 95 % intervals.",
+    };
+    let hollow = match placed.iter().any(|it| !it.spot.p99.enough) {
+        true => " Hollow: too few samples to bound the P99 from above.",
+        false => "",
+    };
+    let lost = match placed.iter().any(|it| it.spot.p99_ms().is_infinite()) {
+        true => {
+            " lost: more than 1 % never arrives, so there is no P99, and no place on the front."
+        }
+        false => "",
+    };
+    format!(
+        "Lower and further left is better; front: no other sender is better in both. \
+         {intervals}{hollow}{lost} The handshake is not in the cost."
+    )
+}
+
+/// In the order of the plan, so that an order of the report changes no colour.
+fn families<'a>(data: &'a Data) -> Vec<&'a str> {
+    let mut senders: Vec<&SenderReport> = data.report.senders.iter().collect();
+    senders.sort_by_key(|sender| sender.place);
+    let mut families: Vec<&str> = Vec::new();
+    for sender in senders {
+        if !families.contains(&sender.kind.family) {
+            families.push(sender.kind.family);
+        }
+    }
+    families
+}
+
+fn spots<'a>(data: &'a Data, families: &[&str]) -> Vec<Spot<'a>> {
+    let spot = |sender: &'a SenderReport| {
+        let p99 = *sender.pooled.figure(Quantile::P99)?;
+        p99.value?;
+        Some(Spot {
+            sender,
+            family: families.iter().position(|it| *it == sender.kind.family)?,
+            amplification: sender.pooled.amplification?.total(),
+            across: sender.pooled.amplification_interval,
+            p99,
+        })
+    };
+    data.report.senders.iter().filter_map(spot).collect()
+}
+
+fn cost_axis(spots: &[Spot], span: Span) -> Axis {
+    let figures =
+        spots.iter().flat_map(|spot| [Some(spot.amplification), spot.across.low, spot.across.high]);
+    Axis::of_costs(figures.flatten(), span)
+}
+
+fn latency_axis(data: &Data, spots: &[Spot], plot: &Plot) -> Axis {
+    let figures = spots
+        .iter()
+        .flat_map(|spot| [spot.p99.value, spot.p99.interval.low, spot.p99.interval.high]);
+    let values = figures.flatten().map(Latency::as_ms_or_infinity).chain([deadline_ms(data)]);
+    let mut values: Vec<f64> = values.collect();
+    // Room for names below the best.
+    values.extend(values.iter().copied().reduce(f64::min).map(|least| least * 0.7));
+    Axis::logarithmic(values.into_iter(), Span { from: plot.bottom, to: plot.top })
+}
+
+/// For each spot that is lost the row of its point, from 0 up: those side by side have one row,
+/// those that would lie on one another are stacked.
+fn lost_rows(spots: &[Spot], across: &Axis) -> Vec<Option<usize>> {
+    let mut ends: Vec<f64> = Vec::new();
+    let mut rows = vec![None; spots.len()];
+    let mut lost: Vec<usize> =
+        (0..spots.len()).filter(|n| spots[*n].p99_ms().is_infinite()).collect();
+    lost.sort_by(|a, b| spots[*a].amplification.total_cmp(&spots[*b].amplification));
+    for n in lost {
+        let x = across.place(spots[n].amplification);
+        let row = ends.iter().position(|end| x - end >= APART).unwrap_or(ends.len());
+        match ends.get_mut(row) {
+            Some(end) => *end = x,
+            None => ends.push(x),
+        }
+        rows[n] = Some(row);
+    }
+    rows
+}
+
+fn lost_band(canvas: &mut Canvas, plot: &Plot, band: f64) {
+    let y = plot.top - LOST_BAND / 2.0;
+    canvas.text("lost", (plot.left - 8.0, y), label(Align::Right));
+    canvas.line((plot.left, plot.top), (plot.right, plot.top), thin(FAINT_INK));
+    canvas.line((plot.left, plot.top - band), (plot.left, plot.bottom), thin(INK));
+}
+
+/// The edge of what somebody reaches: all that lies above it and to its right is beaten.
+fn front(canvas: &mut Canvas, placed: &[Placed], plot: &Plot) {
+    let mut corners: Vec<Point> =
+        placed.iter().filter(|it| it.spot.on_front()).map(|it| it.at).collect();
+    corners.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((first, _)) = corners.first().copied() else { return };
+    let mut line = vec![(first, plot.top)];
+    for (x, y) in &corners {
+        let before = line[line.len() - 1].1;
+        line.extend([(*x, before), (*x, *y)]);
+    }
+    line.push((plot.right, line[line.len() - 1].1));
+    canvas.polyline(&line[1..], front_stroke());
+}
+
+fn front_stroke() -> Stroke {
+    Stroke { colour: FAINT_INK.mix(1.0), width: 1.5, dash: 0.0 }
+}
+
+fn shape(redundancy: Redundancy) -> Shape {
+    match redundancy {
+        Redundancy::OnePath => Shape::Circle,
+        Redundancy::Datagrams => Shape::Square,
+        Redundancy::Messages => Shape::Diamond,
+        Redundancy::OwnPaths => Shape::Triangle,
+    }
+}
+
+impl Spot<'_> {
+    fn p99_ms(&self) -> f64 {
+        self.p99.value.map_or(f64::INFINITY, Latency::as_ms_or_infinity)
+    }
+
+    fn on_front(&self) -> bool {
+        self.stands(|standing| standing.on_front)
+    }
+
+    fn is_certain(&self) -> bool {
+        self.stands(|standing| standing.certain == Some(true))
+    }
+
+    fn stands(&self, which: impl Fn(Standing) -> bool) -> bool {
+        self.sender.standing.is_some_and(which)
+    }
+
+    /// Faint if others beat it.
+    fn colour(&self) -> RGBAColor {
+        SenderLook(self.family).tint(if self.on_front() { 1.0 } else { 0.45 })
+    }
+}
+
+impl Placed<'_> {
+    fn mark(&self, canvas: &mut Canvas) {
+        let shape = shape(self.spot.sender.kind.redundancy);
+        let radius = if self.spot.on_front() { STRONG } else { WEAK };
+        if self.spot.on_front() {
+            shape.fill(canvas, self.at, radius + 2.0, INK.mix(1.0));
+            shape.fill(canvas, self.at, radius + 0.8, PAPER.mix(1.0));
+        }
+        shape.fill(canvas, self.at, radius, self.spot.colour());
+        if !self.spot.p99.enough {
+            shape.fill(canvas, self.at, radius - 2.0, PAPER.mix(1.0));
+        }
+    }
+
+    /// Returns where they are. One whose end is lost runs to the top of the plot.
+    fn whiskers(&self, canvas: &mut Canvas, across: &Axis, up: &Axis) -> Vec<Area> {
+        let (x, y) = self.at;
+        let stroke = Stroke { colour: self.spot.colour(), width: 1.25, dash: 0.0 };
+        let mut drawn = Vec::new();
+        if let (Some(low), Some(high)) = (self.spot.across.low, self.spot.across.high) {
+            let (left, right) = (across.place(low), across.place(high));
+            canvas.line((left, y), (right, y), stroke);
+            drawn.push(Area { left, right, top: y - 1.0, bottom: y + 1.0 });
+        }
+        let Interval { low, high } = self.spot.p99.interval;
+        if let (Some(low), Some(high)) = (low.and_then(Latency::as_ms), high) {
+            let (bottom, top) = (up.place(low), up.place(high.as_ms_or_infinity()));
+            canvas.line((x, top), (x, bottom), stroke);
+            drawn.push(Area { left: x - 1.0, right: x + 1.0, top, bottom });
+        }
+        drawn
+    }
+}

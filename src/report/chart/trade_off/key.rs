@@ -1,0 +1,76 @@
+//! The legend: a colour a family, a shape a use of paths, and what lies on the front.
+
+use plotters::style::Color;
+
+use super::{Placed, STRONG, WEAK, front_stroke, shape};
+use crate::report::Redundancy;
+use crate::report::chart::canvas::{Align, Canvas, Point, Text, WIDTH};
+use crate::report::chart::frame::{LABEL, MARGIN, ROW, fitted, label, small};
+use crate::report::chart::palette::{FAINT_INK, INK, PAPER, SenderLook, Shape};
+
+/// From the mark to its name.
+const INDENT: f64 = 18.0;
+
+pub(super) fn draw(canvas: &mut Canvas, families: &[&str], placed: &[Placed], from: Point) {
+    let mut key = Key { canvas, x: from.0, y: from.1 };
+    key.title("Protocol");
+    for (place, family) in families.iter().enumerate() {
+        key.mark(Shape::Circle, WEAK, SenderLook(place));
+        key.name(family, false);
+    }
+    key.title("Paths");
+    for redundancy in Redundancy::ALL {
+        if placed.iter().any(|it| it.spot.sender.kind.redundancy == redundancy) {
+            shape(redundancy).fill(key.canvas, key.middle(), WEAK, FAINT_INK.mix(1.0));
+            key.name(&redundancy.to_string(), false);
+        }
+    }
+    key.title("Front");
+    let (x, y) = key.middle();
+    key.canvas.line((x - 8.0, y), (x + 8.0, y), front_stroke());
+    key.ring();
+    key.name("on it: beaten by none", false);
+    if placed.iter().any(|it| it.spot.on_front() && it.spot.is_certain()) {
+        key.name("bold: for certain", true);
+    }
+    key.canvas.circle(key.middle(), WEAK, FAINT_INK.mix(0.45));
+    key.name("faint: beaten in both", false);
+}
+
+struct Key<'a, 'b> {
+    canvas: &'a mut Canvas<'b>,
+    x: f64,
+    y: f64,
+}
+
+impl Key<'_, '_> {
+    fn title(&mut self, text: &str) {
+        self.y += 6.0;
+        self.canvas.text(text, (self.x - 6.0, self.y), small(Align::Left));
+        self.y += ROW;
+    }
+
+    fn middle(&self) -> Point {
+        (self.x, self.y)
+    }
+
+    fn mark(&mut self, shape: Shape, radius: f64, look: SenderLook) {
+        shape.fill(self.canvas, self.middle(), radius, look.opaque());
+    }
+
+    fn ring(&mut self) {
+        let at = self.middle();
+        for (radius, colour) in
+            [(STRONG + 1.0, INK), (STRONG - 0.2, PAPER), (STRONG - 1.0, FAINT_INK)]
+        {
+            self.canvas.circle(at, radius, colour.mix(1.0));
+        }
+    }
+
+    fn name(&mut self, text: &str, bold: bool) {
+        let room = WIDTH - MARGIN - self.x - INDENT;
+        let look = Text { bold, ..label(Align::Left) };
+        self.canvas.text(&fitted(text, LABEL, bold, room), (self.x + INDENT, self.y), look);
+        self.y += ROW;
+    }
+}
