@@ -19,6 +19,9 @@ pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError
     let plan = Arc::new(selection::plan(&args.what)?.0);
     let display = Arc::new(Display::new(args.what.quiet));
     let chosen = choose_all(&args.engines)?;
+    for engine in &chosen {
+        engine.engine.admit(&plan.senders).map_err(CommandError::Trial)?;
+    }
     let mut reference: Option<Ran> = None;
     let mut ending = Ending::Done;
     for engine in chosen {

@@ -5,8 +5,8 @@ use crate::link::Counters;
 use crate::protocol::{Delivery, ProtocolStatistics};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{
-    EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording, Status,
-    WireCount,
+    EndSockets, EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording,
+    Status, WireCount,
 };
 
 #[derive(Debug)]
@@ -14,6 +14,7 @@ pub struct Outcome {
     pub handshake: Handshake,
     pub delivery: Delivery,
     pub statistics: ProtocolStatistics,
+    pub kernel_sockets: Option<[EndSockets; 2]>,
     pub wire: Vec<PathWire>,
     pub receipts: Vec<PathReceipts>,
     pub accepted: u64,
@@ -44,6 +45,7 @@ impl Recording {
             wire: outcome.wire,
             receipts: outcome.receipts,
             statistics: outcome.statistics,
+            kernel_sockets: outcome.kernel_sockets,
             fidelity: outcome.fidelity,
         }
     }

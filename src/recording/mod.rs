@@ -15,6 +15,7 @@ pub mod receipt;
 mod recovery;
 #[cfg(test)]
 pub(crate) mod sample;
+mod sockets;
 mod summary;
 mod wire;
 
@@ -24,6 +25,7 @@ pub use log::MessageLog;
 pub use plausible::Implausible;
 pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
+pub use sockets::{EndSockets, MptcpFigures, TcpFigures};
 pub use summary::{Figure, LongestGap, OutageFigures, Summary};
 pub use wire::{Amplification, HandshakeCost};
 
@@ -64,6 +66,9 @@ pub struct Recording {
     /// What each path was asked for and what it did.
     pub receipts: Vec<PathReceipts>,
     pub statistics: ProtocolStatistics,
+    /// What the kernel told of a sender that lives in it: the vehicle's end and the cloud's.
+    #[serde(default)]
+    pub kernel_sockets: Option<[EndSockets; 2]>,
     /// Real-time engines only.
     pub fidelity: Option<Fidelity>,
 }

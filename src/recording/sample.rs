@@ -100,6 +100,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         wire: vec![wire(0, true, bytes), wire(1, both, bytes)],
         receipts: vec![receipts(0, true, ordered, bytes), receipts(1, both, ordered, bytes)],
         statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },
+        kernel_sockets: None,
         fidelity: None,
         protocol,
     }

@@ -100,7 +100,11 @@ fn largest_datagram(protocol: &ProtocolSettings, message: u32) -> Option<u32> {
             let header = if replicate.copy == Copy::Datagram { limits::COPY_HEADER } else { 0 };
             Some(largest_datagram(&replicate.protocol, message)? + header)
         }
-        ProtocolSettings::Quic(_) | ProtocolSettings::Mpquic(_) => None,
+        ProtocolSettings::Kcptun(kcptun) => Some(kcptun.mtu),
+        ProtocolSettings::Quic(_)
+        | ProtocolSettings::Mpquic(_)
+        | ProtocolSettings::Tcp(_)
+        | ProtocolSettings::Mptcp(_) => None,
     }
 }
 
@@ -125,7 +129,11 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
             "each has to fit a DATAGRAM frame in a packet of 1200 bytes",
         )),
         ProtocolSettings::Replicate(replicate) => copied_message_limit(replicate),
-        ProtocolSettings::Quic(_) | ProtocolSettings::Mpquic(_) => None,
+        ProtocolSettings::Quic(_)
+        | ProtocolSettings::Mpquic(_)
+        | ProtocolSettings::Tcp(_)
+        | ProtocolSettings::Mptcp(_)
+        | ProtocolSettings::Kcptun(_) => None,
     }
 }
 
