@@ -11,13 +11,16 @@ mod tcp;
 mod tcp_info;
 
 #[cfg(test)]
-pub use self::socket::Options;
+pub(super) use self::socket::Options;
 use netns::Namespace;
 
 pub use self::error::KernelSocketError;
-pub use self::kcptun::{Programs, kcptun};
-pub use self::mptcp::mptcp;
-pub use self::tcp::tcp;
+pub use self::kcptun::Programs;
+pub(super) use self::kcptun::kcptun;
+pub use self::mptcp::allowed as multipath_allowed;
+pub(super) use self::mptcp::mptcp;
+pub use self::tcp::available as congestion_controls;
+pub(super) use self::tcp::tcp;
 use super::EngineError;
 use super::lab::LabError;
 use crate::protocol::ProtocolSettings;

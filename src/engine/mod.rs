@@ -23,7 +23,7 @@ pub mod environment;
 mod error;
 mod fidelity;
 mod frame;
-mod kernel_socket;
+pub mod kernel_socket;
 mod lab;
 pub mod netem;
 mod outcome;

@@ -3,6 +3,7 @@
 
 mod fidelity;
 mod impairment;
+mod sockets;
 
 use std::collections::BTreeSet;
 use std::env;
@@ -53,6 +54,7 @@ pub fn render(report: &Report, style: Style) -> String {
         senders(report, style),
         footnotes(report, style),
         claims(report, style),
+        sockets::render(report, style),
         impairment::render(report, style),
         fidelity::fidelity(report, style),
         fidelity::kernel(report, style),

@@ -31,8 +31,8 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// Where kcptun is on this machine.
 pub struct Programs {
-    client: PathBuf,
-    server: PathBuf,
+    pub client: PathBuf,
+    pub server: PathBuf,
 }
 
 impl Programs {

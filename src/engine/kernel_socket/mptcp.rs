@@ -63,10 +63,15 @@ fn any(address: SocketAddr) -> SocketAddr {
 /// What this machine's administrator has set is respected though a namespace has its own, since
 /// whoever switches multipath TCP off means the machine.
 pub fn admit(scratch: &Namespace, settings: &MptcpSettings) -> Result<(), KernelSocketError> {
-    switched_on(&fs::read_to_string("/proc/sys/net/mptcp/enabled"))?;
+    allowed()?;
     switched_on(&scratch.run(|| fs::read_to_string("/proc/sys/net/mptcp/enabled"))?)?;
     prepare(scratch, settings)?;
     scratch.run(|| admit_congestion(&options(settings)))?
+}
+
+/// Where the calling thread is.
+pub fn allowed() -> Result<(), KernelSocketError> {
+    switched_on(&fs::read_to_string("/proc/sys/net/mptcp/enabled"))
 }
 
 fn switched_on(setting: &io::Result<String>) -> Result<(), KernelSocketError> {

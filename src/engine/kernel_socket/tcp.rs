@@ -52,7 +52,8 @@ pub fn admit_congestion(options: &Options) -> Result<(), KernelSocketError> {
     Err(KernelSocketError::Congestion { name, source })
 }
 
-fn available() -> String {
+/// The congestion controls that the kernel has now, in words.
+pub fn available() -> String {
     let table = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let names = fs::read_to_string(table).unwrap_or_default();
     names.split_whitespace().collect::<Vec<_>>().join(", ")

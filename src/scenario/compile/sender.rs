@@ -48,6 +48,7 @@ fn sender(
         check_message_size(&protocol, workload, key, scenario);
         check_ipv6(&protocol, workload, plans.unwrap_or_default(), key, mistakes);
     }
+    check_same_ip(&protocol, plans.unwrap_or_default(), key, mistakes);
     Some(SenderPlan { name: name?, protocol })
 }
 
@@ -86,6 +87,21 @@ fn check_ipv6(
         let (protocol, limit) = (protocol.keyword(), limits::IPV6_DATAGRAM);
         let path = path.name.clone();
         mistakes.push(key.place.clone(), Mistake::TooLargeForIpv6 { protocol, bytes, path, limit });
+    }
+}
+
+/// The kernel opens no IPv6 subflow of an IPv4 connection.
+fn check_same_ip(
+    protocol: &ProtocolSettings,
+    paths: &[PathPlan],
+    key: &Key,
+    mistakes: &Mistakes,
+) {
+    let ProtocolSettings::Mptcp(mptcp) = protocol else { return };
+    let mut versions = mptcp.paths.iter().filter_map(|path| Some(paths.get(path.index())?.ip));
+    let first = versions.next();
+    if versions.any(|version| Some(version) != first) {
+        mistakes.push(key.place.clone(), Mistake::MixedIp { protocol: protocol.keyword() });
     }
 }
 
