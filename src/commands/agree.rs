@@ -39,10 +39,7 @@ pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError
 }
 
 /// All of them before the first trial: half an hour later is too late to hear that one is missing.
-fn choose_all(
-    engines: &[EngineChoice],
-    needs_kernel: bool,
-) -> Result<Vec<Chosen>, CommandError> {
+fn choose_all(engines: &[EngineChoice], needs_kernel: bool) -> Result<Vec<Chosen>, CommandError> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for engine in engines {
         let engine = engine_choice::choose(*engine, needs_kernel)?;

@@ -39,7 +39,10 @@ pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
     print(&diagnosis.engines, out)?;
     writeln!(out, "\nCapabilities")?;
     print(&diagnosis.capabilities, out)?;
-    writeln!(out, "\nSenders that are not this program's own (relay, netem; uml has a kernel of its own)")?;
+    writeln!(
+        out,
+        "\nSenders that are not this program's own (relay, netem; uml has a kernel of its own)"
+    )?;
     print(&diagnosis.senders, out)
 }
 

@@ -267,7 +267,9 @@ impl ProtocolSettings {
     pub fn needs_a_kernel(&self) -> bool {
         match self {
             Self::Tcp(_) | Self::Mptcp(_) | Self::Kcptun(_) => true,
-            Self::Udp(_) | Self::Kcp(_) | Self::Quic(_) | Self::Mpquic(_) => false,
+            Self::Udp(_) | Self::UdpArq(_) | Self::Kcp(_) | Self::Quic(_) | Self::Mpquic(_) => {
+                false
+            }
             Self::Replicate(replicate) => replicate.protocol.needs_a_kernel(),
         }
     }

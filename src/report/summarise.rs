@@ -4,10 +4,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::protocol::ProtocolSettings;
 use crate::recording::{
     Discrepancy, EndSockets, EngineKind, Fidelity, QdiscCounters, Recording, Status, Summary,
 };
-use crate::protocol::ProtocolSettings;
 use crate::scenario::plan::Plan;
 use crate::timeline::Outage;
 use crate::workload::Workload;
@@ -259,7 +259,8 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
     let refused = Some(recording.messages.refused()).filter(|refused| *refused > 0);
     let refused =
         refused.map(|messages| Remark::Refused { sender: sender.clone(), repetition, messages });
-    let others = spoilt.into_iter().chain(refused).chain(under_way).chain(fewer_subflows(recording));
+    let others =
+        spoilt.into_iter().chain(refused).chain(under_way).chain(fewer_subflows(recording));
     status.into_iter().chain(others).chain(unaccounted(recording)).collect()
 }
 
@@ -312,11 +313,9 @@ impl fmt::Display for Remark {
                 repetition + 1,
                 figures::count(*messages)
             ),
-            Self::FewerSubflows { sender, repetition, fallback: true, .. } => write!(
-                f,
-                "{sender}, run {}: multipath TCP fell back to plain TCP",
-                repetition + 1
-            ),
+            Self::FewerSubflows { sender, repetition, fallback: true, .. } => {
+                write!(f, "{sender}, run {}: multipath TCP fell back to plain TCP", repetition + 1)
+            }
             Self::FewerSubflows { sender, repetition, left, of, .. } => write!(
                 f,
                 "{sender}, run {}: {left} of {of} subflows of multipath TCP were left at the end",

@@ -15,8 +15,8 @@ use impairlab::protocol::settings::{
 };
 use impairlab::recording::{Recording, Status};
 use trials::{
-    FIRST, SECOND, SIZE, assert_all_arrived, dark, latencies_ms, messages, over_ipv6, relay, run,
-    sockets, trial, uml, with_answers,
+    FIRST, SECOND, SIZE, assert_all_arrived, dark, has_kcptun, latencies_ms, messages, over_ipv6,
+    relay, run, sockets, trial, uml, with_answers,
 };
 
 fn tcp(congestion: &str) -> ProtocolSettings {
@@ -169,6 +169,9 @@ fn mptcp_survives_the_outage_that_tcp_waits_for() {
 
 #[test]
 fn kcptun_carries_every_message_through_loss_on_the_relay() {
+    if !has_kcptun() {
+        return;
+    }
     let Some(relay) = relay() else { return };
     let recording = recorded(&relay, &trial(kcptun(), 0.05, 4));
     assert_all_arrived(&recording);
@@ -182,6 +185,9 @@ fn kcptun_carries_every_message_through_loss_on_the_relay() {
 
 #[test]
 fn kcptun_carries_every_message_through_loss_and_an_outage_in_a_guest() {
+    if !has_kcptun() {
+        return;
+    }
     let Some(uml) = uml() else { return };
     let seconds = Duration::from_secs;
     let recording = recorded(&uml, &dark(trial(kcptun(), 0.02, 6), seconds(2), seconds(3)));

@@ -1,5 +1,8 @@
 //! What cannot run is refused before it does, with what to do about it.
 
+use std::fs;
+use std::process::Command;
+
 use impairlab::engine::sim::Sim;
 use impairlab::engine::{Engine, EngineError};
 use impairlab::protocol::ProtocolSettings;
@@ -66,4 +69,54 @@ fn multipath_tcp_that_is_switched_off_stays_off() {
     assert!(message.contains("net.mptcp.enabled is 0"), "{message}");
     assert_eq!(machine.sysctl("net/mptcp/enabled").expect("read"), "0");
     assert!(relay.admit(&senders).is_ok());
+}
+
+const SCENARIO: &str = "\
+version: 1
+name: kernel-senders
+paths: { 4g: { delay: 40ms }, 5g: { delay: 25ms } }
+workload: { control: { rate: 50/s, size: 600B, duration: 1s, deadline: 250ms } }
+senders:
+  udp: { udp: { path: 4g } }
+  tcp: { tcp: { path: 4g, user-timeout: 2s } }
+  mptcp: { mptcp: { paths: [4g, 5g], congestion: reno } }
+  kcptun: { kcptun: { path: 4g, mode: fast3, fec: { data: 3, parity: 2 } } }
+";
+
+/// What the program prints, and its exit code.
+fn impairlab(arguments: &[&str], path: &str) -> (String, Option<i32>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("scenario.yaml");
+    fs::write(&scenario, SCENARIO).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_impairlab"));
+    command.args(arguments).arg(&scenario).env("PATH", path).env("NO_COLOR", "1");
+    let output = command.current_dir(folder.path()).output().expect("it starts");
+    let printed = [output.stdout, output.stderr].concat();
+    let results = folder.path().join("results");
+    assert!(!results.exists(), "nothing ran, and there are results");
+    (String::from_utf8_lossy(&printed).into_owned(), output.status.code())
+}
+
+#[test]
+fn a_scenario_says_where_it_can_run_and_sim_does_not_begin() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let (text, code) = impairlab(&["check"], &path);
+    assert!(text.contains("; tcp, mptcp, kcptun on relay, netem, uml only"), "{text}");
+    assert_eq!(code, Some(0), "{text}");
+    let (text, code) = impairlab(&["run", "--quiet", "--engine", "sim"], &path);
+    assert!(text.contains("engine sim has no kernel, and tcp, mptcp, kcptun need one"), "{text}");
+    assert_ne!(code, Some(0), "{text}");
+    let (text, _) = impairlab(&["agree", "--quiet", "--engines", "uml,sim"], &path);
+    assert!(text.contains("engine sim has no kernel"), "{text}");
+}
+
+#[test]
+fn kcptun_that_is_not_installed_is_missed_before_the_first_trial() {
+    if relay().is_none() {
+        return;
+    }
+    let (text, code) = impairlab(&["run", "--quiet", "--engine", "relay"], "/nonexistent");
+    assert!(text.contains("kcptun-client is not installed: it is not in /nonexistent"), "{text}");
+    assert!(text.contains("apt-get install kcptun"), "{text}");
+    assert_ne!(code, Some(0), "{text}");
 }

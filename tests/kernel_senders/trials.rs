@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use impairlab::engine::kernel_socket::Programs;
 use impairlab::engine::relay::Relay;
 use impairlab::engine::uml::{Kernel, Uml};
 use impairlab::engine::{Engine, EngineError, Trial};
@@ -43,6 +44,14 @@ pub fn uml() -> Option<Uml> {
             None
         }
     }
+}
+
+/// Says so where it is not, and fails where it is expected.
+pub fn has_kcptun() -> bool {
+    let Err(error) = Programs::find() else { return true };
+    assert!(std::env::var_os("IMPAIRLAB_KCPTUN_TESTS").is_none(), "{error}");
+    eprintln!("skipped: {error}");
+    false
 }
 
 pub fn run(engine: &dyn Engine, trial: &Trial) -> Result<Recording, EngineError> {

@@ -6,7 +6,8 @@ use super::Style;
 use crate::recording::{EndSockets, TcpFigures};
 use crate::units::PathId;
 
-const TITLE: &str = "TCP of the kernel, as it tells (tcp_info; figures of time at the end of a run)";
+const TITLE: &str =
+    "TCP of the kernel, as it tells (tcp_info; figures of time at the end of a run)";
 const SIDES: [&str; 2] = ["vehicle", "cloud"];
 
 pub(super) fn render(report: &Report, style: Style) -> String {

@@ -91,12 +91,7 @@ fn check_ipv6(
 }
 
 /// The kernel opens no IPv6 subflow of an IPv4 connection.
-fn check_same_ip(
-    protocol: &ProtocolSettings,
-    paths: &[PathPlan],
-    key: &Key,
-    mistakes: &Mistakes,
-) {
+fn check_same_ip(protocol: &ProtocolSettings, paths: &[PathPlan], key: &Key, mistakes: &Mistakes) {
     let ProtocolSettings::Mptcp(mptcp) = protocol else { return };
     let mut versions = mptcp.paths.iter().filter_map(|path| Some(paths.get(path.index())?.ip));
     let first = versions.next();

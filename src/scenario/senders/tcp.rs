@@ -84,6 +84,7 @@ fn user_timeout() -> TcpOption {
         SYSTEM => Ok(None),
         text => option::whole_milliseconds(text, USER_TIMEOUT).map(Some),
     });
-    let write = |timeout: &Option<Duration>| timeout.map_or_else(|| SYSTEM.to_owned(), print_duration);
+    let write =
+        |timeout: &Option<Duration>| timeout.map_or_else(|| SYSTEM.to_owned(), print_duration);
     TcpOption::custom("user-timeout", form, read, write, |tcp| &mut tcp.user_timeout)
 }

@@ -107,7 +107,11 @@ fn senders() {
     wrong_with("mptcp on one path", kcp, "{ mptcp: { paths: [4g] } }");
     wrong_with("kcptun without parity", kcp, "{ kcptun: { path: 4g, fec: { data: 3 } } }");
     wrong_with("kcptun with 0+2", kcp, "{ kcptun: { path: 4g, fec: { data: 0, parity: 2 } } }");
-    wrong_with("kcptun with 300 shards", kcp, "{ kcptun: { path: 4g, fec: { data: 300, parity: 2 } } }");
+    wrong_with(
+        "kcptun with 300 shards",
+        kcp,
+        "{ kcptun: { path: 4g, fec: { data: 300, parity: 2 } } }",
+    );
     wrong_with("path inside replicate", "mode: datagram", "path: 4g");
     wrong_with("replicate of mpquic", "quic: { mode: datagram }", "mpquic: { paths: [4g, 5g] }");
     let nested = "replicate: { paths: [4g, 5g], udp: {} }";
