@@ -326,6 +326,11 @@ fn shipped_scenarios_are_right() {
     for file in files {
         let file = file.to_str().unwrap();
         let run = place.run(&["run", "--engine", "sim", "--quiet", "--results", "all", file]);
+        if file.ends_with("/kernel-senders.yaml") {
+            // It takes a kernel: tests/kernel_senders has senders like these.
+            assert!(stderr(&run).contains("engine sim has no kernel"), "{}", stderr(&run));
+            continue;
+        }
         assert_eq!(code(&run), 0, "{file}: {}", stderr(&run));
     }
 }

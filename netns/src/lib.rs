@@ -43,6 +43,7 @@
 //!   kernel in one go;
 //! - [`netem`] and [`tbf`]: options to the kernel's bytes and back, set by
 //!   [`Namespace::set_root_qdisc`], or on time by a [`Shaper`];
+//! - [`Namespace::set_mptcp_limits`]: the path manager of multipath TCP;
 //! - [`probe`]: what this machine can do, and how to get what is missing;
 //! - [`become_root_in_user_namespace`]: all of it without root.
 //!
@@ -51,7 +52,9 @@
 
 pub use address::{Address, AddressError, MacAddress};
 pub use dump::{Counters, DumpError, Link, Qdisc};
+pub use generic_netlink::GenericError;
 pub use loopback::bring_up_loopback;
+pub use mptcp::{MptcpError, MptcpLimits};
 pub use namespace::{Namespace, NamespaceError};
 pub use netlink::NetlinkError;
 pub use offloads::OffloadError;
@@ -69,7 +72,9 @@ pub mod tbf;
 mod address;
 mod attributes;
 mod dump;
+mod generic_netlink;
 mod loopback;
+mod mptcp;
 mod namespace;
 mod netlink;
 mod offloads;

@@ -18,7 +18,10 @@ use crate::scenario::plan::Plan;
 pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
     let plan = Arc::new(selection::plan(&args.what)?.0);
     let display = Arc::new(Display::new(args.what.quiet));
-    let chosen = choose_all(&args.engines)?;
+    let chosen = choose_all(&args.engines, plan.needs_a_kernel())?;
+    for engine in &chosen {
+        engine.engine.admit(&plan.senders).map_err(CommandError::Trial)?;
+    }
     let mut reference: Option<Ran> = None;
     let mut ending = Ending::Done;
     for engine in chosen {
@@ -36,10 +39,10 @@ pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError
 }
 
 /// All of them before the first trial: half an hour later is too late to hear that one is missing.
-fn choose_all(engines: &[EngineChoice]) -> Result<Vec<Chosen>, CommandError> {
+fn choose_all(engines: &[EngineChoice], needs_kernel: bool) -> Result<Vec<Chosen>, CommandError> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for engine in engines {
-        let engine = engine_choice::choose(*engine)?;
+        let engine = engine_choice::choose(*engine, needs_kernel)?;
         let kind = engine.engine.kind();
         if chosen.iter().any(|other| other.engine.kind() == kind) {
             return Err(CommandError::SameEngineTwice { engine: kind });

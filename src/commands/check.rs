@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::scenario::plan::Plan;
 use crate::scenario::quantity::print_duration;
+use crate::scenario::senders::Engines;
 use crate::scenario::{self, Colour};
 
 /// Prints a line for each file that is right and every mistake of each that is not. Gives how many
@@ -31,7 +32,19 @@ fn in_short(plan: &Plan) -> String {
     };
     let (paths, senders) = (count(plan.paths.len(), "path"), count(plan.senders.len(), "sender"));
     let duration = print_duration(plan.workload.periodic().duration);
-    format!("{paths}, {senders}, {} of {duration}", count(plan.trials(), "trial"))
+    let trials = count(plan.trials(), "trial");
+    format!("{paths}, {senders}, {trials} of {duration}{}", engines(plan))
+}
+
+/// Of a plan that cannot run on every engine.
+fn engines(plan: &Plan) -> String {
+    let needy = plan.senders.iter().filter(|sender| sender.protocol.needs_a_kernel());
+    let names: Vec<_> = needy.map(|sender| sender.name.as_str()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let engines = Engines::WithKernel.names().join(", ");
+    format!("; {} on {engines} only", names.join(", "))
 }
 
 fn mistakes(count: usize) -> String {

@@ -6,6 +6,7 @@ use netns::{Availability, Capabilities};
 use serde::Serialize;
 
 use super::engine_choice::{netem_lacks, relay_lacks};
+use crate::engine::kernel_socket;
 use crate::engine::uml::Kernel;
 
 #[derive(Debug, Serialize)]
@@ -13,6 +14,7 @@ struct Diagnosis {
     kernel: String,
     engines: Vec<Finding>,
     capabilities: Vec<Finding>,
+    senders: Vec<Finding>,
 }
 
 #[derive(Debug, Serialize)]
@@ -39,9 +41,9 @@ pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
     print(&diagnosis.capabilities, out)?;
     writeln!(
         out,
-        "\nEngines sim and uml use none of these. Engine netem uses tbf for links with a burst, and \
-         multipath TCP is for senders over it alone: whatever else is run does without both."
-    )
+        "\nSenders that are not this program's own (relay, netem; uml has a kernel of its own)"
+    )?;
+    print(&diagnosis.senders, out)
 }
 
 impl Diagnosis {
@@ -72,6 +74,7 @@ impl Diagnosis {
             kernel: capabilities.kernel.clone(),
             engines: vec![Finding::available("sim"), relay, netem, uml()],
             capabilities: capabilities.all().map(finding).into(),
+            senders: vec![tcp(), mptcp(capabilities), kcptun()],
         }
     }
 }
@@ -79,6 +82,11 @@ impl Diagnosis {
 impl Finding {
     fn available(name: &str) -> Self {
         Self { name: name.to_owned(), available: true, detail: None, reason: None, remedy: None }
+    }
+
+    fn missing(name: &str, reason: String, remedy: &str) -> Self {
+        let (reason, remedy) = (Some(reason), Some(remedy.to_owned()));
+        Self { available: false, reason, remedy, ..Self::available(name) }
     }
 }
 
@@ -96,6 +104,37 @@ fn uml() -> Finding {
             ),
             ..Finding::available("uml")
         },
+    }
+}
+
+fn tcp() -> Finding {
+    let detail = format!("congestion control {}", kernel_socket::congestion_controls());
+    Finding { detail: Some(detail), ..Finding::available("tcp") }
+}
+
+fn mptcp(capabilities: &Capabilities) -> Finding {
+    match &capabilities.mptcp {
+        Availability::Available => match kernel_socket::multipath_allowed() {
+            Ok(()) => Finding::available("mptcp"),
+            Err(error) => Finding::missing("mptcp", error.to_string(), "see above"),
+        },
+        Availability::Missing { reason, remedy } => {
+            Finding::missing("mptcp", reason.clone(), remedy)
+        }
+    }
+}
+
+fn kcptun() -> Finding {
+    match kernel_socket::Programs::find() {
+        Ok(programs) => {
+            let detail = Some(programs.client.display().to_string());
+            Finding { detail, ..Finding::available("kcptun") }
+        }
+        Err(error) => Finding::missing(
+            "kcptun",
+            error.to_string(),
+            "apt-get install kcptun (Debian, Ubuntu), or put kcptun-client and kcptun-server in PATH",
+        ),
     }
 }
 

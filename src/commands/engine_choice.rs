@@ -27,6 +27,11 @@ pub enum Unavailable {
     #[error("engine uml cannot run here: this program does not find itself: {0}")]
     Program(io::Error),
     #[error(
+        "a sender of this scenario needs an engine with a kernel, and none can run here.\n\
+         relay: {missing}\numl: {no_guest}"
+    )]
+    NoKernel { missing: String, no_guest: String },
+    #[error(
         "engine relay cannot run here: {missing}\n\
          Run as root, allow user namespaces, or use `--engine sim`, which needs neither (see `impairlab doctor`)."
     )]
@@ -39,31 +44,37 @@ pub enum Unavailable {
     Netem { missing: String },
 }
 
-pub fn choose(choice: EngineChoice) -> Result<Chosen, Unavailable> {
+/// `needs_kernel`: a sender of the plan does, so that `auto` has no use for an engine without one.
+pub fn choose(choice: EngineChoice, needs_kernel: bool) -> Result<Chosen, Unavailable> {
     match choice {
         EngineChoice::Sim => Ok(Chosen::new(Sim)),
         EngineChoice::Uml => uml(),
         EngineChoice::Relay => relay().map_err(|missing| Unavailable::Relay { missing }),
         EngineChoice::Netem => netem().map_err(|missing| Unavailable::Netem { missing }),
-        EngineChoice::Auto => Ok(best()),
+        EngineChoice::Auto => best(needs_kernel),
     }
 }
 
 /// The kernel's own netem if it is complete; else the link model in real time; else in virtual
-/// time.
-fn best() -> Chosen {
+/// time, for senders that need a kernel in a guest.
+fn best(needs_kernel: bool) -> Result<Chosen, Unavailable> {
     let capabilities = netns::probe();
-    let Some(no_netem) = netem_lacks(&capabilities) else { return Chosen::new(netem_here()) };
-    let (chosen, reason) = match relay_lacks(&capabilities) {
-        None => {
-            (Chosen::new(Relay), format!("Engine relay, since netem cannot run here: {no_netem}"))
-        }
-        Some(missing) => (
-            Chosen::new(Sim),
-            format!("Engine sim (virtual time), since relay cannot run here: {missing}"),
-        ),
+    let Some(no_netem) = netem_lacks(&capabilities) else { return Ok(Chosen::new(netem_here())) };
+    let Some(missing) = relay_lacks(&capabilities) else {
+        let reason = format!("Engine relay, since netem cannot run here: {no_netem}");
+        return Ok(Chosen { notice: Some(reason), ..Chosen::new(Relay) });
     };
-    Chosen { notice: Some(reason), ..chosen }
+    let (chosen, name) = if needs_kernel {
+        let guest = uml().map_err(|error| Unavailable::NoKernel {
+            missing: missing.clone(),
+            no_guest: error.to_string(),
+        });
+        (guest?, "uml")
+    } else {
+        (Chosen::new(Sim), "sim")
+    };
+    let reason = format!("Engine {name} (virtual time), since relay cannot run here: {missing}");
+    Ok(Chosen { notice: Some(reason), ..chosen })
 }
 
 fn netem() -> Result<Chosen, String> {

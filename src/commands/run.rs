@@ -19,8 +19,9 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
     let (plan, text) = selection::plan(&args.what)?;
     let plan = Arc::new(plan);
     let display = Arc::new(Display::new(args.what.quiet));
-    let chosen = engine_choice::choose(args.engine)?;
+    let chosen = engine_choice::choose(args.engine, plan.needs_a_kernel())?;
     chosen.notice.iter().for_each(|notice| display.say(notice));
+    chosen.engine.admit(&plan.senders).map_err(CommandError::Trial)?;
     let results = prepare_results(args, &plan, &text, chosen.engine.as_ref())?;
     let jobs = jobs(args, &plan, chosen.engine.as_ref());
     announce(&display, &plan, chosen.engine.as_ref(), jobs);

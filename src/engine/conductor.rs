@@ -9,9 +9,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::bounds::Bounds;
+use super::carrier::Prepared;
 use super::endpoint::{self, Ended, EndpointPlan, Report};
 use super::error::EngineError;
-use super::lab::{Lab, LabError};
+use super::lab::Lab;
 use super::real_clock::Clock;
 use super::{CONNECT_LIMIT, Event, Progress, Trial, drain_limit};
 use crate::protocol::{Delivery, Role};
@@ -42,6 +43,8 @@ pub struct Conductor<'a> {
 struct Gathered {
     log: MessageLog,
     closed: Option<String>,
+    /// The cloud's own reason, which counts where the vehicle heard nothing of it.
+    closed_at_cloud: Option<String>,
 }
 
 /// What was measured, but for what happened on the wire.
@@ -68,19 +71,16 @@ impl<'a> Conductor<'a> {
         let (sender, reports) = sync_channel(REPORTS);
         let mut endpoints =
             Endpoints { bounds: Arc::clone(&bounds), reports, vehicle: None, cloud: None };
-        let plan = |role| {
-            Ok::<_, LabError>(EndpointPlan {
-                role,
-                protocol: trial.sender().protocol.clone(),
-                seed: trial.protocol_seed(),
-                workload: trial.plan.workload.clone(),
-                host: lab.host(role).clone(),
-                sockets: lab.endpoint_sockets(role)?,
-                bounds: Arc::clone(&bounds),
-                reports: sender.clone(),
-            })
+        let plan = |role, prepared| EndpointPlan {
+            role,
+            prepared,
+            workload: trial.plan.workload.clone(),
+            host: lab.host(role).clone(),
+            bounds: Arc::clone(&bounds),
+            reports: sender.clone(),
         };
-        let (vehicle, cloud) = (plan(Role::Client)?, plan(Role::Server)?);
+        let [vehicle, cloud] = Prepared::both(trial, lab)?;
+        let (vehicle, cloud) = (plan(Role::Client, vehicle), plan(Role::Server, cloud));
         let clock = bounds.clock();
         let began = clock.now();
         endpoints.cloud = Some(start("cloud", cloud)?);
@@ -91,7 +91,7 @@ impl<'a> Conductor<'a> {
             bounds,
             endpoints,
             began,
-            gathered: Gathered { log: MessageLog::new(&trial.plan.workload), closed: None },
+            gathered: Gathered::new(MessageLog::new(&trial.plan.workload)),
             delivery: None,
         })
     }
@@ -194,7 +194,7 @@ impl<'a> Conductor<'a> {
 
     fn is_over(&self, elapsed: Duration) -> bool {
         let duration = self.periodic().duration;
-        let Gathered { log, closed } = &self.gathered;
+        let Gathered { log, closed, .. } = &self.gathered;
         // A vehicle that was held up may have messages to send even after the end of the workload.
         let all_handed_over = log.scheduled_count() == self.periodic().count();
         let drained = (all_handed_over && log.undelivered() == 0)
@@ -224,8 +224,8 @@ impl<'a> Conductor<'a> {
     ) -> Result<Conducted, EngineError> {
         let elapsed = self.elapsed(start);
         let (vehicle, cloud) = self.endpoints.end(self.trial, &mut self.gathered)?;
-        let Gathered { log, closed } = self.gathered;
-        let status = match closed {
+        let Gathered { log, closed, closed_at_cloud } = self.gathered;
+        let status = match closed.or(closed_at_cloud) {
             _ if interrupted => Status::Interrupted { after: elapsed },
             Some(reason) => Status::Closed { reason },
             None => Status::Complete,
@@ -257,13 +257,20 @@ impl<'a> Conductor<'a> {
 }
 
 impl Gathered {
+    fn new(log: MessageLog) -> Self {
+        Self { log, closed: None, closed_at_cloud: None }
+    }
+
     fn take(&mut self, report: Report) {
         match report {
             Report::Sent { id, at } => self.log.sent(id, at),
             Report::Refused { id } => self.log.refused(id),
             Report::Delivered { id, at } => drop(self.log.delivered(id, at)),
             Report::Closed { role: Role::Client, reason } => self.closed = Some(reason),
-            Report::Closed { .. } | Report::Established { .. } | Report::Unbuildable(_) => {}
+            Report::Closed { role: Role::Server, reason } => {
+                self.closed_at_cloud = Some(format!("on the cloud's side, {reason}"));
+            }
+            Report::Established { .. } | Report::Unbuildable(_) => {}
         }
     }
 }

@@ -5,13 +5,20 @@ use std::io;
 use thiserror::Error;
 
 use super::uml::UmlError;
-use super::{LabError, NetemError};
+use super::{KernelSocketError, LabError, NetemError};
 use crate::protocol::BuildError;
 
 #[derive(Debug, Error)]
 pub enum EngineError {
     #[error("sender {sender}: {source}")]
     Build { sender: String, source: BuildError },
+    #[error(
+        "engine sim has no kernel, and {} need{} one: use --engine relay, netem or uml{}",
+        senders.join(", "), if senders.len() == 1 { "s" } else { "" }, other_senders(.others)
+    )]
+    NeedsKernel { senders: Vec<String>, others: bool },
+    #[error("sender {sender}: {source}")]
+    KernelSocket { sender: String, source: Box<KernelSocketError> },
     #[error("sender {sender} was not connected within {limit_s} s on a clean link")]
     NotConnected { sender: String, limit_s: u64 },
     #[error("sender {sender} gave up connecting on a clean link: {reason}")]
@@ -34,6 +41,10 @@ pub enum EngineError {
     Netem(#[source] Box<NetemError>),
     #[error("the relay crashed")]
     RelayCrashed,
+}
+
+fn other_senders(others: &bool) -> &'static str {
+    if *others { ", or run the others alone (--sender)" } else { "" }
 }
 
 impl From<NetemError> for EngineError {

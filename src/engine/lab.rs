@@ -180,14 +180,17 @@ impl Lab {
         }
     }
 
-    /// An endpoint's sockets, one a path.
+    /// An endpoint's address on a path, and its port there.
+    pub fn address(&self, path: PathId, role: Role) -> SocketAddr {
+        SocketAddr::new(address(path.0, self.wires[path.index()].ip, role), PORT)
+    }
+
+    /// An endpoint's UDP sockets, one a path.
     pub fn endpoint_sockets(&self, role: Role) -> Result<Vec<PathSocket>, LabError> {
         let open = |(path, wire): (usize, &Wire)| {
             let failed = |source| LabError::Socket { socket: "endpoint's UDP", path, source };
-            let of = |role| address(path as u8, wire.ip, role);
-            let (local, remote) = (of(role), of(other(role)));
-            let at_port = |ip| SocketAddr::new(ip, PORT);
-            PathSocket::open(at_port(local), at_port(remote)).map_err(failed)
+            let of = |role| SocketAddr::new(address(path as u8, wire.ip, role), PORT);
+            PathSocket::open(of(role), of(other(role))).map_err(failed)
         };
         self.host(role).run(|| self.wires.iter().enumerate().map(open).collect())?
     }

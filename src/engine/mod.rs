@@ -16,12 +16,14 @@ use crate::units::{Direction, Instant, PathId};
 
 mod bounds;
 mod buffer;
+mod carrier;
 mod conductor;
 mod endpoint;
 pub mod environment;
 mod error;
 mod fidelity;
 mod frame;
+pub mod kernel_socket;
 mod lab;
 pub mod netem;
 mod outcome;
@@ -38,10 +40,12 @@ mod udp_overflows;
 mod udp_socket;
 pub mod uml;
 mod waiter;
+mod watch;
 pub mod witness;
 
 pub use crate::recording::EngineKind;
 pub use error::EngineError;
+pub use kernel_socket::KernelSocketError;
 pub use lab::LabError;
 pub use netem::NetemError;
 pub use outcome::Outcome;
@@ -79,6 +83,9 @@ pub trait Engine: Sync {
     fn kernel(&self) -> Option<String> {
         None
     }
+
+    /// Whether these senders can run on it, as far as that is known before the first trial.
+    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError>;
 
     /// How many trials may run side by side without spoiling one another.
     fn side_by_side(&self, plan: &Plan) -> usize;

@@ -29,11 +29,11 @@ use super::conductor::Conductor;
 use super::lab::{Joint, Lab};
 use super::pace::Pace;
 use super::side_by_side::side_by_side;
-use super::{Engine, EngineError, EngineKind, Event, Trial};
+use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket};
 use crate::link::profile::{LinkProfile, SlotSpacing, TokenBucket};
 use crate::protocol::Role;
 use crate::recording::Recording;
-use crate::scenario::plan::Plan;
+use crate::scenario::plan::{Plan, SenderPlan};
 use crate::units::{Direction, IpVersion, PathId};
 
 /// How long the paths may take to run empty after a trial.
@@ -64,6 +64,10 @@ impl Netem {
 impl Engine for Netem {
     fn kind(&self) -> EngineKind {
         EngineKind::Netem
+    }
+
+    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
+        kernel_socket::admit(senders)
     }
 
     /// Virtual time goes by for all trials at once: each would only wait for the others.

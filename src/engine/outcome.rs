@@ -5,8 +5,8 @@ use crate::link::Counters;
 use crate::protocol::{Delivery, ProtocolStatistics};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{
-    EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording, Status,
-    Volume, WireCount,
+    EndSockets, EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording,
+    Status, Volume, WireCount,
 };
 
 #[derive(Debug)]
@@ -14,6 +14,7 @@ pub struct Outcome {
     pub handshake: Handshake,
     pub delivery: Delivery,
     pub statistics: ProtocolStatistics,
+    pub kernel_sockets: Option<[EndSockets; 2]>,
     pub wire: Vec<PathWire>,
     pub receipts: Vec<PathReceipts>,
     pub volumes: Vec<Volume>,
@@ -46,6 +47,7 @@ impl Recording {
             receipts: outcome.receipts,
             volumes: outcome.volumes,
             statistics: outcome.statistics,
+            kernel_sockets: outcome.kernel_sockets,
             fidelity: outcome.fidelity,
         }
     }

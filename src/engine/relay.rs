@@ -20,10 +20,10 @@ use super::lab::{Joint, Lab};
 use super::pace::Pace;
 use super::packet_socket::PacketSocket;
 use super::side_by_side::side_by_side;
-use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial};
+use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial, kernel_socket};
 use crate::protocol::Role;
 use crate::recording::{Handshake, Recording};
-use crate::scenario::plan::Plan;
+use crate::scenario::plan::{Plan, SenderPlan};
 use crate::units::IpVersion;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +42,10 @@ impl Relay {
 impl Engine for Relay {
     fn kind(&self) -> EngineKind {
         EngineKind::Relay
+    }
+
+    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
+        kernel_socket::admit(senders)
     }
 
     fn side_by_side(&self, plan: &Plan) -> usize {
@@ -136,6 +140,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         },
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
+        kernel_sockets: vehicle.sockets.zip(cloud.sockets).map(<[_; 2]>::from),
         wire: relayed.wire,
         receipts: relayed.receipts,
         volumes: relayed.volumes,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::protocol::State;
 use crate::recording::{Handshake, MessageLog, Recording, Status};
-use crate::scenario::plan::Plan;
+use crate::scenario::plan::{Plan, SenderPlan};
 use crate::timeline::Change;
 use crate::units::Instant;
 use crate::workload::{Periodic, Workload, write_message};
@@ -28,6 +28,16 @@ pub struct Sim;
 impl Engine for Sim {
     fn kind(&self) -> EngineKind {
         EngineKind::Sim
+    }
+
+    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
+        let (needy, others): (Vec<&SenderPlan>, Vec<_>) =
+            senders.iter().partition(|sender| sender.protocol.needs_a_kernel());
+        if needy.is_empty() {
+            return Ok(());
+        }
+        let senders = needy.iter().map(|sender| sender.name.clone()).collect();
+        Err(EngineError::NeedsKernel { senders, others: !others.is_empty() })
     }
 
     fn side_by_side(&self, _plan: &Plan) -> usize {
@@ -195,6 +205,7 @@ impl<'a> Run<'a> {
             handshake: Handshake::default(),
             delivery: self.world.delivery(),
             statistics: self.world.statistics(),
+            kernel_sockets: None,
             wire: self.world.wire(),
             volumes: self.world.take_volumes(),
             receipts: self.world.take_receipts(),

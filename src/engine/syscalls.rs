@@ -5,7 +5,7 @@
 mod receive_ring;
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 pub use self::receive_ring::{ReceiveRing, RingFrame, SLOT};
 
@@ -196,6 +196,41 @@ fn set_option_bytes<T: Copy>(
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A socket option of any length: as many of its bytes as there is room for. What is in `value`
+/// before the call is told to the kernel, which some options want.
+pub fn read_option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &mut [u8],
+) -> io::Result<usize> {
+    let mut length = value.len() as libc::socklen_t;
+    // SAFETY: the kernel writes no more than the length it is told, and both places outlive the
+    // call.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            value.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A stream socket of a protocol that nix has no name for; it never blocks.
+pub fn stream_socket(family: libc::c_int, protocol: libc::c_int) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: the call takes no pointers.
+    let descriptor = unsafe { libc::socket(family, kind, protocol) };
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just opened, and nothing else knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
 /// Has a packet socket receive only what leaves by its interface.

@@ -28,9 +28,9 @@ pub use self::folder::remove_when_orphaned;
 use self::job::{Answer, Job, TrialJob};
 pub use self::kernel::Kernel;
 pub use self::machine::{Machine, Settings};
-use super::{Engine, EngineError, EngineKind, Event, Trial};
+use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket};
 use crate::recording::{Recording, format};
-use crate::scenario::plan::Plan;
+use crate::scenario::plan::{Plan, SenderPlan};
 
 /// The engine, with a kernel that can serve.
 #[derive(Debug, Clone)]
@@ -96,6 +96,11 @@ impl Engine for Uml {
 
     fn kernel(&self) -> Option<String> {
         Some(format!("Linux {} User-Mode Linux", self.kernel.release))
+    }
+
+    /// What the guest's kernel has is known once one runs.
+    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
+        kernel_socket::admit_programs(senders)
     }
 
     /// A guest keeps one processor busy, and no other guest disturbs its clock.

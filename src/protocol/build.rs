@@ -14,6 +14,8 @@ use crate::units::PathId;
 pub enum BuildError {
     #[error("{0} cannot be replicated: it already spans its paths")]
     NotReplicable(&'static str),
+    #[error("{0} is no protocol of this program: it takes an engine with a kernel")]
+    NeedsKernel(&'static str),
     #[error(transparent)]
     Quic(#[from] quic::QuicError),
     #[error(transparent)]
@@ -33,6 +35,9 @@ pub fn build(
         ProtocolSettings::Kcp(settings) => Box::new(Kcp::new(settings, seed)),
         ProtocolSettings::Quic(settings) => Box::new(quic::build(settings, role, seed)?),
         ProtocolSettings::Mpquic(settings) => Box::new(mpquic::build(settings, role, seed)?),
+        ProtocolSettings::Tcp(_) | ProtocolSettings::Mptcp(_) | ProtocolSettings::Kcptun(_) => {
+            return Err(BuildError::NeedsKernel(settings.keyword()));
+        }
     })
 }
 

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::PathId;
 
+mod system;
+
+pub use system::{KcptunCrypt, KcptunMode, KcptunSettings, MptcpSettings, Shards, TcpSettings};
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProtocolSettings {
@@ -15,6 +19,9 @@ pub enum ProtocolSettings {
     Kcp(KcpSettings),
     Quic(QuicSettings),
     Mpquic(MpquicSettings),
+    Tcp(TcpSettings),
+    Mptcp(MptcpSettings),
+    Kcptun(KcptunSettings),
     Replicate(ReplicateSettings),
 }
 
@@ -248,7 +255,22 @@ impl ProtocolSettings {
             Self::Kcp(_) => "kcp",
             Self::Quic(_) => "quic",
             Self::Mpquic(_) => "mpquic",
+            Self::Tcp(_) => "tcp",
+            Self::Mptcp(_) => "mptcp",
+            Self::Kcptun(_) => "kcptun",
             Self::Replicate(_) => "replicate",
+        }
+    }
+
+    /// Whether it lives in the kernel or is a program, so that no engine without a kernel can run
+    /// it.
+    pub fn needs_a_kernel(&self) -> bool {
+        match self {
+            Self::Tcp(_) | Self::Mptcp(_) | Self::Kcptun(_) => true,
+            Self::Udp(_) | Self::UdpArq(_) | Self::Kcp(_) | Self::Quic(_) | Self::Mpquic(_) => {
+                false
+            }
+            Self::Replicate(replicate) => replicate.protocol.needs_a_kernel(),
         }
     }
 
@@ -260,6 +282,9 @@ impl ProtocolSettings {
             Self::Kcp(kcp) => vec![kcp.path],
             Self::Quic(quic) => vec![quic.path],
             Self::Mpquic(mpquic) => mpquic.paths.clone(),
+            Self::Tcp(tcp) => vec![tcp.path],
+            Self::Mptcp(mptcp) => mptcp.paths.clone(),
+            Self::Kcptun(kcptun) => vec![kcptun.path],
             Self::Replicate(replicate) => replicate.paths.clone(),
         }
     }
@@ -273,6 +298,9 @@ impl ProtocolSettings {
             Self::Kcp(kcp) => kcp.path = path,
             Self::Quic(quic) => quic.path = path,
             Self::Mpquic(mpquic) => mpquic.paths = vec![path],
+            Self::Tcp(tcp) => tcp.path = path,
+            Self::Mptcp(mptcp) => mptcp.paths = vec![path],
+            Self::Kcptun(kcptun) => kcptun.path = path,
             Self::Replicate(replicate) => replicate.paths = vec![path],
         }
         settings

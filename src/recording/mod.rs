@@ -16,6 +16,7 @@ pub mod receipt;
 mod recovery;
 #[cfg(test)]
 pub(crate) mod sample;
+mod sockets;
 mod summary;
 mod volume;
 mod wire;
@@ -27,6 +28,7 @@ pub use path_back::{NoLevel, PathBack};
 pub use plausible::Implausible;
 pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
+pub use sockets::{EndSockets, MptcpFigures, TcpFigures};
 pub use summary::{Figure, LongestGap, OutageFigures, Summary};
 pub use volume::Volume;
 pub use wire::{Amplification, HandshakeCost};
@@ -72,6 +74,9 @@ pub struct Recording {
     #[serde(default)]
     pub volumes: Vec<Volume>,
     pub statistics: ProtocolStatistics,
+    /// What the kernel told of a sender that lives in it: the vehicle's end and the cloud's.
+    #[serde(default)]
+    pub kernel_sockets: Option<[EndSockets; 2]>,
     /// Real-time engines only.
     pub fidelity: Option<Fidelity>,
 }

@@ -6,7 +6,8 @@ use thiserror::Error;
 use super::receipt::{MOST_PROFILES, Receipt};
 use super::volume::MOST_SLOTS;
 use super::{
-    LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording, Volume, WireCount,
+    EndSockets, LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording,
+    TcpFigures, Volume, WireCount,
 };
 use crate::link::profile::Distribution;
 use crate::scenario::limits;
@@ -60,8 +61,10 @@ fn check_paths(recording: &Recording) -> Result<(), Implausible> {
     let outages = recording.outages.iter().map(|outage| outage.path);
     let receipts = recording.receipts.iter().map(|receipts| receipts.path);
     let volumes = recording.volumes.iter().map(|volume| volume.path);
-    let mut all =
-        wire.chain(volumes).chain(outages).chain(receipts).chain(recording.protocol.paths());
+    let sockets = recording.kernel_sockets.iter().flatten();
+    let sockets = sockets.flat_map(|end| &end.connections).filter_map(|socket| socket.path);
+    let all = wire.chain(volumes).chain(outages).chain(receipts).chain(sockets);
+    let mut all = all.chain(recording.protocol.paths());
     let known = all.all(|path| path.index() < recording.path_names.len());
     if known { Ok(()) } else { Err(Implausible::Path) }
 }
@@ -78,9 +81,11 @@ fn check_counts(recording: &Recording) -> Result<(), Implausible> {
     let kernel = recording.wire.iter().filter_map(|wire| wire.kernel).flatten().flat_map(qdisc);
     let handshake = [&recording.handshake.up, &recording.handshake.down].map(count);
     let statistics = recording.statistics;
+    let sockets = recording.kernel_sockets.iter().flatten().flat_map(end_sockets);
     let others = [recording.accepted, statistics.discarded]
         .into_iter()
         .chain(statistics.retransmissions)
+        .chain(sockets)
         .chain(kernel)
         .chain(handshake.into_iter().flatten());
     if wire.chain(others).all(|count| count <= MOST) { Ok(()) } else { Err(Implausible::Count) }
@@ -97,6 +102,21 @@ fn check_volumes(recording: &Recording) -> Result<(), Implausible> {
         (1..=MOST).contains(&volume.slot) && volume.bytes.len() <= MOST_SLOTS as usize
     };
     if recording.volumes.iter().all(right) { Ok(()) } else { Err(Implausible::Volume) }
+}
+
+fn end_sockets(end: &EndSockets) -> Vec<u64> {
+    let figures = |tcp: &TcpFigures| {
+        let segments = [tcp.segments_sent, tcp.segments_received, tcp.retransmitted];
+        let data = [tcp.data_segments_sent, tcp.data_segments_received, tcp.spurious];
+        let bytes = [tcp.bytes_sent, tcp.bytes_retransmitted, tcp.bytes_acknowledged];
+        let times = [tcp.rtt_us, tcp.rtt_variation_us, tcp.rto_us];
+        let others = [tcp.bytes_received, tcp.congestion_window, tcp.segment_size];
+        let optional = [tcp.timeouts, tcp.min_rtt_us].into_iter().flatten();
+        [segments, data, bytes, times, others].into_iter().flatten().chain(optional)
+    };
+    let mptcp = end.mptcp.iter().flat_map(|mptcp| [mptcp.subflows, mptcp.retransmissions]);
+    let connections = end.connections.iter().flat_map(figures);
+    connections.chain(mptcp).chain([end.retransmitted_in_namespace]).collect()
 }
 
 /// Of one direction of a path.

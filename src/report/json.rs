@@ -7,6 +7,7 @@
 
 mod document;
 mod impairment;
+mod sockets;
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use document::{
 };
 
 pub(super) use impairment::links;
+use sockets::kernel_ends;
 
 pub const VERSION: u32 = 1;
 
@@ -80,6 +82,7 @@ impl<'a> Run<'a> {
             status,
             measured_ms: milliseconds(run.measured),
             closed_reason,
+            kernel: kernel_ends(run.sockets.as_ref(), paths),
             figures: Figures::new(&run.summary, paths),
         }
     }

@@ -4,8 +4,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::protocol::ProtocolSettings;
 use crate::recording::{
-    Discrepancy, EngineKind, Fidelity, QdiscCounters, Recording, Status, Summary,
+    Discrepancy, EndSockets, EngineKind, Fidelity, QdiscCounters, Recording, Status, Summary,
 };
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::timeline::Outage;
@@ -65,6 +66,8 @@ pub struct RunReport {
     /// How much of the workload.
     pub measured: Duration,
     pub summary: Summary,
+    /// Of a sender that lives in the kernel: the vehicle's end and the cloud's.
+    pub sockets: Option<[EndSockets; 2]>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -102,6 +105,18 @@ pub enum Remark {
         sender: String,
         repetition: u32,
         messages: u64,
+    },
+    /// Multipath TCP that became plain TCP, or lost a subflow for good.
+    FewerSubflows {
+        sender: String,
+        repetition: u32,
+        fallback: bool,
+        left: u64,
+        of: usize,
+    },
+    /// A program with random numbers of its own.
+    NotRepeatable {
+        sender: String,
     },
     Unaccounted {
         sender: String,
@@ -166,6 +181,7 @@ fn report_on(sender: &SenderPlan, recordings: &[&Recording]) -> Option<SenderRep
             status: trial.status.clone(),
             measured: trial.measured(),
             summary,
+            sockets: trial.kernel_sockets.clone(),
         })
     });
     Some(SenderReport {
@@ -228,7 +244,26 @@ fn remarks(plan: &Plan, senders: &[SenderReport], recordings: &[&Recording]) -> 
         }
         _ => None,
     });
-    missing.chain(recordings.iter().flat_map(|recording| remarks_on(recording))).collect()
+    let of_trials = recordings.iter().flat_map(|recording| remarks_on(recording));
+    missing.chain(not_repeatable(recordings)).chain(of_trials).collect()
+}
+
+fn not_repeatable(recordings: &[&Recording]) -> Option<Remark> {
+    let program = |trial: &&&Recording| matches!(trial.protocol, ProtocolSettings::Kcptun(_));
+    let trial = recordings.iter().find(program)?;
+    Some(Remark::NotRepeatable { sender: trial.sender.clone() })
+}
+
+fn fewer_subflows(recording: &Recording) -> Option<Remark> {
+    let [vehicle, _] = recording.kernel_sockets.as_ref()?;
+    let (mptcp, of) = (vehicle.mptcp?, recording.protocol.paths().len());
+    (mptcp.fallback || mptcp.subflows < of as u64).then(|| Remark::FewerSubflows {
+        sender: recording.sender.clone(),
+        repetition: recording.repetition,
+        fallback: mptcp.fallback,
+        left: mptcp.subflows,
+        of,
+    })
 }
 
 fn remarks_on(recording: &Recording) -> Vec<Remark> {
@@ -252,7 +287,8 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
     let refused = Some(recording.messages.refused()).filter(|refused| *refused > 0);
     let refused =
         refused.map(|messages| Remark::Refused { sender: sender.clone(), repetition, messages });
-    let others = spoilt.into_iter().chain(refused).chain(under_way);
+    let others =
+        spoilt.into_iter().chain(refused).chain(under_way).chain(fewer_subflows(recording));
     status.into_iter().chain(others).chain(unaccounted(recording)).collect()
 }
 
@@ -304,6 +340,19 @@ impl fmt::Display for Remark {
                  slow); they count as lost, and not in the amplification",
                 repetition + 1,
                 figures::count(*messages)
+            ),
+            Self::FewerSubflows { sender, repetition, fallback: true, .. } => {
+                write!(f, "{sender}, run {}: multipath TCP fell back to plain TCP", repetition + 1)
+            }
+            Self::FewerSubflows { sender, repetition, left, of, .. } => write!(
+                f,
+                "{sender}, run {}: {left} of {of} subflows of multipath TCP were left at the end",
+                repetition + 1
+            ),
+            Self::NotRepeatable { sender } => write!(
+                f,
+                "{sender} is a real program, with random keys and timing of its own: another run \
+                 with the same seed gives other figures"
             ),
             Self::Unaccounted { sender, repetition, path, discrepancy } => write!(
                 f,

@@ -4,6 +4,7 @@
 mod fidelity;
 mod front;
 mod impairment;
+mod sockets;
 
 use std::collections::BTreeSet;
 use std::env;
@@ -56,6 +57,7 @@ pub fn render(report: &Report, style: Style) -> String {
         footnotes(report, style),
         front::render(report, style),
         claims(report, style),
+        sockets::render(report, style),
         impairment::render(report, style),
         fidelity::fidelity(report, style),
         fidelity::kernel(report, style),

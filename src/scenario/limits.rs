@@ -70,3 +70,7 @@ pub const KCP_OVERHEAD: u32 = 24;
 pub const ARQ_HEADER: u32 = 5;
 /// Bytes that `copy: datagram` puts before each copy: its number.
 pub const COPY_HEADER: u32 = 4;
+/// Paths of one `mptcp` connection: Linux takes eight addresses of a peer at most.
+pub const MPTCP_PATHS: usize = 8;
+/// Letters of a name of the kernel's (its TCP_CA_NAME_MAX, less the end).
+pub const KERNEL_NAME: usize = 15;

@@ -102,6 +102,12 @@ pub enum Mistake {
     MoreThanCertain { a: &'static str, b: &'static str },
     #[error("`{protocol}` needs {least} paths or more")]
     TooFewPaths { protocol: &'static str, least: usize },
+    #[error("`{protocol}` takes {most} paths at most")]
+    TooManyPaths { protocol: &'static str, most: usize },
+    #[error("`{protocol}` needs its paths to be all IPv4 or all IPv6")]
+    MixedIp { protocol: &'static str },
+    #[error("`{text}` cannot be the name of anything of the kernel's")]
+    KernelName { text: String },
     #[error(
         "{} is not before the end of the workload at {}",
         print_duration(*at),
@@ -170,6 +176,9 @@ impl Mistake {
             Self::UnknownVersion { .. } => Some("write `version: 1`"),
             Self::BadName { .. } => {
                 Some("a name has lower-case letters, digits and dashes, at most 48, no dash first")
+            }
+            Self::KernelName { .. } => {
+                Some("such a name has 1 to 15 letters, digits, dashes and underscores")
             }
             Self::CellOverheadWithoutCell => Some("add a `cell` size"),
             Self::BurstWithOverhead => {

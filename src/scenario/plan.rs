@@ -69,6 +69,11 @@ impl Plan {
         }
     }
 
+    /// Whether any of its senders can run in no engine without a kernel.
+    pub fn needs_a_kernel(&self) -> bool {
+        self.senders.iter().any(|sender| sender.protocol.needs_a_kernel())
+    }
+
     /// Trials in all.
     pub fn trials(&self) -> usize {
         self.senders.len() * self.repeat as usize

@@ -5,11 +5,14 @@
 
 mod form;
 mod kcp;
+mod kcptun;
 mod mpquic;
+mod mptcp;
 mod option;
 mod paths;
 mod quic;
 mod replicate;
+mod tcp;
 mod udp;
 mod udp_arq;
 
@@ -44,14 +47,25 @@ pub struct Sender {
 pub enum Engines {
     /// It has no sockets of its own, and so runs in virtual time as well.
     All,
+    /// It lives in a kernel, or is a program that needs one.
+    WithKernel,
 }
 
 type Reader = for<'n> fn(&mut Fields<'n>, PathChoice) -> Option<ProtocolSettings>;
 
-pub const SENDERS: [Sender; 6] =
-    [udp::SENDER, udp_arq::SENDER, kcp::SENDER, quic::SENDER, mpquic::SENDER, replicate::SENDER];
+pub const SENDERS: [Sender; 9] = [
+    udp::SENDER,
+    udp_arq::SENDER,
+    kcp::SENDER,
+    quic::SENDER,
+    mpquic::SENDER,
+    tcp::SENDER,
+    mptcp::SENDER,
+    kcptun::SENDER,
+    replicate::SENDER,
+];
 
-const LATER: [&str; 5] = ["tcp", "mptcp", "kcptun", "program", "socket"];
+const LATER: [&str; 2] = ["program", "socket"];
 
 impl Sender {
     /// The line of the table for a protocol.
@@ -68,6 +82,7 @@ impl Engines {
     pub const fn names(self) -> &'static [&'static str] {
         match self {
             Self::All => &["sim", "relay", "netem", "uml"],
+            Self::WithKernel => &["relay", "netem", "uml"],
         }
     }
 }
@@ -113,6 +128,9 @@ pub fn written(settings: &ProtocolSettings) -> Vec<(&'static str, String)> {
         ProtocolSettings::Kcp(settings) => option::written(&kcp::options(), settings),
         ProtocolSettings::Quic(settings) => option::written(&quic::options(), settings),
         ProtocolSettings::Mpquic(settings) => option::written(&mpquic::options(), settings),
+        ProtocolSettings::Tcp(settings) => option::written(&tcp::options(), settings),
+        ProtocolSettings::Mptcp(settings) => option::written(&mptcp::options(), settings),
+        ProtocolSettings::Kcptun(settings) => option::written(&kcptun::options(), settings),
         ProtocolSettings::Replicate(settings) => option::written(&replicate::options(), settings),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::sockets::KernelEnd;
 use crate::link::profile::LinkProfile;
 use crate::recording::EngineKind;
 use crate::recording::{Fidelity, QdiscCounters, WireCount};
@@ -55,7 +56,7 @@ pub struct Workload {
 pub struct Sender<'a> {
     /// Its name in the scenario.
     pub sender: &'a str,
-    /// `udp`, `kcp`, `quic`, `mpquic` or `replicate`.
+    /// As `impairlab senders` lists them.
     pub protocol: &'a str,
     /// The same, and for `replicate` what is replicated.
     pub family: &'a str,
@@ -87,6 +88,8 @@ pub struct Run<'a> {
     pub measured_ms: f64,
     /// Why it was closed; `null` if it was not.
     pub closed_reason: Option<&'a str>,
+    /// What the kernel told of a sender that lives in it; empty for the others.
+    pub kernel: Vec<KernelEnd<'a>>,
     pub figures: Figures<'a>,
 }
 

@@ -48,6 +48,7 @@ fn sender(
         check_message_size(&protocol, workload, key, scenario);
         check_ipv6(&protocol, workload, plans.unwrap_or_default(), key, mistakes);
     }
+    check_same_ip(&protocol, plans.unwrap_or_default(), key, mistakes);
     Some(SenderPlan { name: name?, protocol })
 }
 
@@ -89,6 +90,16 @@ fn check_ipv6(
     }
 }
 
+/// The kernel opens no IPv6 subflow of an IPv4 connection.
+fn check_same_ip(protocol: &ProtocolSettings, paths: &[PathPlan], key: &Key, mistakes: &Mistakes) {
+    let ProtocolSettings::Mptcp(mptcp) = protocol else { return };
+    let mut versions = mptcp.paths.iter().filter_map(|path| Some(paths.get(path.index())?.ip));
+    let first = versions.next();
+    if versions.any(|version| Some(version) != first) {
+        mistakes.push(key.place.clone(), Mistake::MixedIp { protocol: protocol.keyword() });
+    }
+}
+
 /// What a protocol sends at most at once, for messages of this size; `None` where it finds out by
 /// itself what fits.
 fn largest_datagram(protocol: &ProtocolSettings, message: u32) -> Option<u32> {
@@ -100,7 +111,11 @@ fn largest_datagram(protocol: &ProtocolSettings, message: u32) -> Option<u32> {
             let header = if replicate.copy == Copy::Datagram { limits::COPY_HEADER } else { 0 };
             Some(largest_datagram(&replicate.protocol, message)? + header)
         }
-        ProtocolSettings::Quic(_) | ProtocolSettings::Mpquic(_) => None,
+        ProtocolSettings::Kcptun(kcptun) => Some(kcptun.mtu),
+        ProtocolSettings::Quic(_)
+        | ProtocolSettings::Mpquic(_)
+        | ProtocolSettings::Tcp(_)
+        | ProtocolSettings::Mptcp(_) => None,
     }
 }
 
@@ -125,7 +140,11 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
             "each has to fit a DATAGRAM frame in a packet of 1200 bytes",
         )),
         ProtocolSettings::Replicate(replicate) => copied_message_limit(replicate),
-        ProtocolSettings::Quic(_) | ProtocolSettings::Mpquic(_) => None,
+        ProtocolSettings::Quic(_)
+        | ProtocolSettings::Mpquic(_)
+        | ProtocolSettings::Tcp(_)
+        | ProtocolSettings::Mptcp(_)
+        | ProtocolSettings::Kcptun(_) => None,
     }
 }
 

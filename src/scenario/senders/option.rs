@@ -172,7 +172,7 @@ pub fn scalar<T>(
     move |(_, node), mistakes| fields::scalar(node, key, &parse, mistakes)
 }
 
-fn whole_milliseconds(text: &str, limits: Limits<Duration>) -> Result<Duration, QuantityError> {
+pub fn whole_milliseconds(text: &str, limits: Limits<Duration>) -> Result<Duration, QuantityError> {
     let duration = quantity::duration(text, limits)?;
     if !duration.subsec_nanos().is_multiple_of(1_000_000) {
         return Err(QuantityError::NotWhole { text: text.to_owned(), base: "milliseconds" });

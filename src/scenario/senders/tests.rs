@@ -2,7 +2,8 @@ use std::path::Path;
 
 use super::*;
 use crate::protocol::settings::{
-    Copy, KcpSettings, MpquicSettings, QuicSettings, ReplicateSettings, UdpArqSettings, UdpSettings,
+    Copy, KcpSettings, KcptunSettings, MpquicSettings, MptcpSettings, QuicSettings,
+    ReplicateSettings, TcpSettings, UdpArqSettings, UdpSettings,
 };
 use crate::scenario::load_str;
 use crate::units::PathId;
@@ -18,6 +19,9 @@ fn each() -> Vec<ProtocolSettings> {
         ProtocolSettings::Kcp(KcpSettings::new(PATH)),
         ProtocolSettings::Quic(QuicSettings::new(PATH)),
         ProtocolSettings::Mpquic(MpquicSettings::new(vec![PATH])),
+        ProtocolSettings::Tcp(TcpSettings::new(PATH)),
+        ProtocolSettings::Mptcp(MptcpSettings::new(vec![PATH, PathId(1)])),
+        ProtocolSettings::Kcptun(KcptunSettings::new(PATH)),
         ProtocolSettings::Replicate(ReplicateSettings {
             paths: vec![PATH],
             copy: Copy::Datagram,
@@ -53,12 +57,15 @@ fn every_default_can_be_written_and_is_read_as_the_same() {
         let options: Vec<String> =
             written(&settings).into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
         let paths = match Sender::of(&settings).paths {
-            PathKeys::One => String::new(),
-            PathKeys::Several { .. } => "paths: [a], ".to_owned(),
+            PathKeys::One => "path: a, ".to_owned(),
+            PathKeys::Several { .. } => match settings.paths().len() {
+                1 => "paths: [a], ".to_owned(),
+                _ => "paths: [a, b], ".to_owned(),
+            },
         };
         let keyword = settings.keyword();
         let text = format!(
-            "version: 1\nname: one\npaths: {{ a: {{ delay: 1ms }} }}\n\
+            "version: 1\nname: one\npaths: {{ a: {{ delay: 1ms }}, b: {{ delay: 1ms }} }}\n\
              workload: {{ control: {{ rate: 1/s, size: 100B, duration: 1s, deadline: 1s }} }}\n\
              senders: {{ it: {{ {keyword}: {{ {paths}{} }} }} }}\n",
             options.join(", ")

@@ -20,7 +20,7 @@ pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
     let mut events = step(|| "open its file for events".to_owned(), events)?;
     let mut told = Ok(());
     let engine = Netem::new(Pace::of_this_kernel());
-    let result = engine.run(trial, &mut |event| {
+    let mut on_event = |event| {
         if told.is_ok() {
             told = tell(&mut events, &event);
         }
@@ -28,7 +28,9 @@ pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
             Ok(true) => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
-    });
+    };
+    let admitted = engine.admit(std::slice::from_ref(trial.sender()));
+    let result = admitted.and_then(|()| engine.run(trial, &mut on_event));
     step(|| "tell how far it is".to_owned(), told)?;
     let recording = match result {
         Ok(recording) => recording,

@@ -100,7 +100,18 @@ fn senders() {
     wrong_with("sender on an unknown path", "kcp: { path: 4g }", "kcp: { path: 6g }");
     wrong_with("sender without a path", "kcp: { path: 4g }", "kcp: {}");
     wrong_with("unknown protocol", "kcp: { kcp: { path: 4g } }", "kcp: { kpc: { path: 4g } }");
-    wrong_with("protocol of a later version", "{ kcp: { path: 4g } }", "{ tcp: { path: 4g } }");
+    wrong_with("protocol of a later version", "{ kcp: { path: 4g } }", "{ socket: { path: 4g } }");
+    let kcp = "{ kcp: { path: 4g } }";
+    wrong_with("congestion that is no name", kcp, "{ tcp: { path: 4g, congestion: ../cubic } }");
+    wrong_with("user timeout of nothing", kcp, "{ tcp: { path: 4g, user-timeout: 0ms } }");
+    wrong_with("mptcp on one path", kcp, "{ mptcp: { paths: [4g] } }");
+    wrong_with("kcptun without parity", kcp, "{ kcptun: { path: 4g, fec: { data: 3 } } }");
+    wrong_with("kcptun with 0+2", kcp, "{ kcptun: { path: 4g, fec: { data: 0, parity: 2 } } }");
+    wrong_with(
+        "kcptun with 300 shards",
+        kcp,
+        "{ kcptun: { path: 4g, fec: { data: 300, parity: 2 } } }",
+    );
     wrong_with("path inside replicate", "mode: datagram", "path: 4g");
     wrong_with("replicate of mpquic", "quic: { mode: datagram }", "mpquic: { paths: [4g, 5g] }");
     let nested = "replicate: { paths: [4g, 5g], udp: {} }";
