@@ -2,5 +2,6 @@
 //! code.
 
 mod closed_forms;
+mod kcptun_layers;
 mod lab;
 mod published_figures;
