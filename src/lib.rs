@@ -15,6 +15,7 @@
 //! protocol   the senders under test, without I/O              pure
 //! link       one direction of one path, netem's meaning       pure
 //! splitmix   random numbers from a seed
+//! sum        counts added up field by field
 //! units      Instant, Rate, Size, Probability, PathId
 //! ```
 //!
@@ -30,6 +31,7 @@ pub mod report;
 pub mod scenario;
 pub mod splitmix;
 pub mod statistics;
+mod sum;
 pub mod timeline;
 pub mod units;
 pub mod workload;

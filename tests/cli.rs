@@ -8,18 +8,7 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_impairlab");
-const SHORT: &str = "\
-version: 1
-name: short
-paths: { a: { delay: 40ms, jitter: 10ms, loss: 2% }, b: { delay: 25ms, loss: 1% } }
-workload: { control: { rate: 50/s, size: 600B, duration: 4s, deadline: 250ms } }
-senders:
-  udp: { udp: { path: a } }
-  kcp: { kcp: { path: a } }
-  quic: { quic: { path: a, congestion: bbr } }
-  mpquic: { mpquic: { paths: [a, b], scheduler: redundant, congestion: bbr } }
-  both: { replicate: { paths: [a, b], copy: message, quic: {} } }
-";
+const SHORT: &str = include_str!("short.yaml");
 
 /// A folder with a scenario in it, and the program started there.
 struct Place(TempDir);

@@ -1,6 +1,7 @@
 //! One run of one setup: the lab, the tunnel, the traffic, and what came of it.
 
 use std::error::Error;
+use std::net::TcpStream;
 use std::time::Duration;
 
 use crate::clock::Clock;
@@ -9,7 +10,7 @@ use crate::record::{Counts, Phase, Run};
 use crate::setup::{GAP, Impairment, OUTAGE, OUTAGE_BEGINS, Setup, Traffic};
 use crate::sockperf;
 use crate::traffic::{self, Log, Message};
-use crate::tunnel;
+use crate::tunnel::{self, Carrier};
 
 /// What is sent before the first measured message, so that the tunnel knows its round trip.
 const WARM_UP: Duration = Duration::from_secs(2);
@@ -41,10 +42,7 @@ fn open_loop(
     seconds: u64,
     clock: Clock,
 ) -> Result<Measured, Box<dyn Error>> {
-    let log = Log::default();
-    traffic::echo(&lab.cloud, tunnel::echo_address(setup.tunnel), log.clone(), clock)?;
-    let carrier = tunnel::open(&lab, setup.tunnel)?;
-    let stream = tunnel::connect(&lab, carrier.entrance)?;
+    let Echoed { log, carrier, stream } = echoed(&lab, setup, clock)?;
     let warm_up = messages_in(WARM_UP);
     let count = warm_up + messages_in(Duration::from_secs(seconds));
     let mut lab = lab;
@@ -75,10 +73,7 @@ fn ping_pong(
     seconds: u64,
     clock: Clock,
 ) -> Result<Measured, Box<dyn Error>> {
-    let log = Log::default();
-    traffic::echo(&lab.cloud, tunnel::echo_address(setup.tunnel), log.clone(), clock)?;
-    let carrier = tunnel::open(&lab, setup.tunnel)?;
-    let mut stream = tunnel::connect(&lab, carrier.entrance)?;
+    let Echoed { log, carrier, mut stream } = echoed(&lab, setup, clock)?;
     traffic::ping_pong(&mut stream, &log, clock, clock.now() + WARM_UP.as_nanos() as u64)?;
     let (before, earlier) = (log.messages().len(), lab.wire()?);
     let until = clock.now() + Duration::from_secs(seconds).as_nanos() as u64;
@@ -87,6 +82,21 @@ fn ping_pong(
     let phases = phases(setup, &log.messages()[before..]);
     drop((stream, carrier));
     Ok(Measured { lab, phases, wire, printed: Vec::new() })
+}
+
+/// A connection through the tunnel to a program that sends everything back.
+struct Echoed {
+    log: Log,
+    carrier: Carrier,
+    stream: TcpStream,
+}
+
+fn echoed(lab: &Lab, setup: Setup, clock: Clock) -> Result<Echoed, Box<dyn Error>> {
+    let log = Log::default();
+    traffic::echo(&lab.cloud, tunnel::echo_address(setup.tunnel), log.clone(), clock)?;
+    let carrier = tunnel::open(lab, setup.tunnel)?;
+    let stream = tunnel::connect(lab, carrier.entrance)?;
+    Ok(Echoed { log, carrier, stream })
 }
 
 fn messages_in(time: Duration) -> u64 {

@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 
 use super::pace::Pace;
 use crate::recording::Fidelity;
+use crate::sum::add_fields;
 
 /// A thread that runs this much later than it should have was held up by the host.
 pub const STALL: Duration = Duration::from_millis(5);
@@ -127,18 +128,9 @@ pub struct Damage {
     pub strays: u64,
 }
 
-impl Damage {
-    pub fn sum(parts: impl IntoIterator<Item = Damage>) -> Damage {
-        parts.into_iter().fold(Damage::default(), |sum, part| Damage {
-            overflowed: sum.overflowed + part.overflowed,
-            unsendable: sum.unsendable + part.unsendable,
-            super_packets: sum.super_packets + part.super_packets,
-            unheld: sum.unheld + part.unheld,
-            unseen: sum.unseen + part.unseen,
-            strays: sum.strays + part.strays,
-        })
-    }
+add_fields!(Damage { overflowed, unsendable, super_packets, unheld, unseen, strays });
 
+impl Damage {
     fn total(&self) -> u64 {
         let lost = self.overflowed + self.unsendable + self.super_packets + self.unheld;
         lost + self.unseen + self.strays

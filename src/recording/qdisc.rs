@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LinkCount, PathWire};
+use crate::sum::add_fields;
 use crate::units::Direction;
 
 /// From the start of the workload to the end of the trial; what is queued, at the end of it.
@@ -36,19 +37,15 @@ impl QdiscCounters {
     }
 }
 
-impl std::iter::Sum for QdiscCounters {
-    fn sum<I: Iterator<Item = QdiscCounters>>(counters: I) -> QdiscCounters {
-        counters.fold(QdiscCounters::default(), |sum, one| QdiscCounters {
-            sent: sum.sent + one.sent,
-            sent_bytes: sum.sent_bytes + one.sent_bytes,
-            dropped: sum.dropped + one.dropped,
-            overlimits: sum.overlimits + one.overlimits,
-            requeues: sum.requeues + one.requeues,
-            queued: sum.queued + one.queued,
-            queued_bytes: sum.queued_bytes + one.queued_bytes,
-        })
-    }
-}
+add_fields!(QdiscCounters {
+    sent,
+    sent_bytes,
+    dropped,
+    overlimits,
+    requeues,
+    queued,
+    queued_bytes,
+});
 
 /// What the kernel says that it dropped is not what was seen to go missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

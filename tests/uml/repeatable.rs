@@ -6,19 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{command, in_guest, kernel_or_skip, printed};
 
-const SCENARIO: &str = "\
-version: 1
-name: repeatable
-paths: { a: { delay: 40ms, jitter: 10ms, loss: 2% }, b: { delay: 25ms, loss: 1% } }
-timeline: [ { at: 2s, path: a, outage: 500ms } ]
-workload: { control: { rate: 50/s, size: 600B, duration: 4s, deadline: 250ms } }
-senders:
-  udp: { udp: { path: a } }
-  kcp: { kcp: { path: a } }
-  quic: { quic: { path: a, congestion: bbr } }
-  mpquic: { mpquic: { paths: [a, b], scheduler: redundant, congestion: bbr } }
-  both: { replicate: { paths: [a, b], copy: message, quic: {} } }
-";
+const SHORT: &str = include_str!("../short.yaml");
+const OUTAGE: &str = "timeline: [ { at: 2s, path: a, outage: 500ms } ]\n";
 
 #[test]
 fn random_numbers_in_a_guest_come_from_its_seed() {
@@ -43,7 +32,7 @@ fn a_trial_gives_the_same_recording_byte_for_byte() {
     }
     let place = tempfile::tempdir().unwrap();
     let scenario = place.path().join("scenario.yaml");
-    fs::write(&scenario, SCENARIO).unwrap();
+    fs::write(&scenario, format!("{SHORT}{OUTAGE}")).unwrap();
     let run = |name: &str, seed: &str| recordings(place.path(), &scenario, name, seed);
     let (first, again, other) = (run("first", "1"), run("again", "1"), run("other", "2"));
     assert_eq!(first.len(), 5);
@@ -58,7 +47,7 @@ fn recordings(place: &Path, scenario: &Path, name: &str, seed: &str) -> BTreeMap
     let mut command = command(&["run", "--quiet", "--engine", "uml", "--seed", seed]);
     let output = command.arg("--results").arg(&results).arg(scenario).output().unwrap();
     printed(&output);
-    let run = fs::read_dir(results.join("repeatable")).unwrap().next().unwrap().unwrap();
+    let run = fs::read_dir(results.join("short")).unwrap().next().unwrap().unwrap();
     let files = fs::read_dir(run.path().join("recordings")).unwrap().flatten();
     let read = |path: PathBuf| (PathBuf::from(path.file_name().unwrap()), fs::read(path).unwrap());
     files.map(|file| read(file.path())).collect()

@@ -1,20 +1,7 @@
 //! Facts of several trials added up: they are counts and sums alone.
 
-use std::ops::AddAssign;
-
 use super::{Backlog, Delays, Overtaking, Tally};
-
-macro_rules! add_fields {
-    ($kind:ident { $($field:ident),+ $(,)? }) => {
-        impl AddAssign for $kind {
-            fn add_assign(&mut self, other: Self) {
-                // Whole, so that a new field is not forgotten.
-                let $kind { $($field),+ } = other;
-                $(self.$field += $field;)+
-            }
-        }
-    };
-}
+use crate::sum::add_fields;
 
 add_fields!(Tally {
     entered,
