@@ -3,11 +3,13 @@
 //! lateness, or the host's; two engines in virtual time have no such excuse.
 
 mod figures;
+mod losses;
 mod messages;
 
 use serde::Serialize;
 
-use self::figures::{Figures, LOST_TOLERANCE_SIGMAS, P50_TOLERANCE_MS, P99_TOLERANCE};
+use self::figures::{Figures, P50_TOLERANCE_MS, P99_TOLERANCE};
+use self::losses::{Losses, TOLERANCE_SIGMAS};
 use self::messages::{HEADINGS, MessageAgreement, SAME, SAME_SHARE};
 use super::summarise::{Report, SenderReport};
 use super::table::{Cell, Table, Tone};
@@ -72,7 +74,10 @@ impl Agreement {
             let theirs = other.report.senders.iter().find(|one| one.pooled.sender == *name);
             SenderAgreement {
                 name: name.clone(),
-                figures: theirs.and_then(|theirs| Figures::of(&sender.pooled, &theirs.pooled)),
+                figures: theirs.and_then(|theirs| {
+                    let lost = Losses::of(name, &reference.recordings, &other.recordings);
+                    Figures::of(&sender.pooled, &theirs.pooled, lost)
+                }),
                 messages: MessageAgreement::of(name, &reference.recordings, &other.recordings),
                 exact,
             }
@@ -99,8 +104,8 @@ impl Agreement {
         let (reference, other) = self.engines;
         let mut text = format!(
             "{reference} against {other} (\"other\"), delivered messages: P50 within \
-             {P50_TOLERANCE_MS} ms, P99 within {} %, lost within {LOST_TOLERANCE_SIGMAS} standard \
-             deviations\n\n",
+             {P50_TOLERANCE_MS} ms, P99 within {} %, lost within {TOLERANCE_SIGMAS} standard \
+             deviations (independent losses)\n\n",
             P99_TOLERANCE * 100.0
         );
         text += &self.figures_table().render(style.width, style.colour);

@@ -1,6 +1,7 @@
 //! The figures of one sender on two engines, and whether they agree.
 
 use super::Agrees;
+use super::losses::Losses;
 use crate::recording::Summary;
 use crate::report::table::Cell;
 use crate::statistics::{Interval, Latency, Quantile};
@@ -15,16 +16,12 @@ const P99_TOLERANCE_MS: f64 = 0.1;
 /// medium loss it scatters by 2 to 6.4 %, depending on the sender: three standard deviations of a
 /// difference.
 const NOISE: f64 = 0.3;
-/// How many standard deviations the numbers of lost messages may lie apart (Poisson: the variance
-/// of a difference of counts is their sum). Both engines lose the same packets as long as they send
-/// the same ones.
-pub const LOST_TOLERANCE_SIGMAS: f64 = 3.0;
 
 #[derive(Debug)]
 pub(super) struct Figures {
     p50: Pair,
     p99: Pair,
-    lost: (u64, u64),
+    lost: Losses,
 }
 
 /// A quantile of the delivered messages, of the reference and of the other engine.
@@ -41,18 +38,15 @@ struct Value {
 }
 
 impl Figures {
-    pub(super) fn of(reference: &Summary, other: &Summary) -> Option<Self> {
+    pub(super) fn of(reference: &Summary, other: &Summary, lost: Losses) -> Option<Self> {
         Some(Self {
             p50: Pair::of(reference, other, Quantile::P50)?,
             p99: Pair::of(reference, other, Quantile::P99)?,
-            lost: (reference.lost, other.lost),
+            lost,
         })
     }
 
     pub(super) fn verdict(&self) -> Agrees {
-        let (reference, other) = (self.lost.0 as f64, self.lost.1 as f64);
-        let allowed = LOST_TOLERANCE_SIGMAS * (reference + other).sqrt();
-        let lost = if (reference - other).abs() <= allowed { Agrees::Yes } else { Agrees::No };
         let p50 = match self.p50.apart_ms().abs() <= P50_TOLERANCE_MS {
             true => Agrees::Yes,
             false => self.p50.beyond_tolerance(),
@@ -62,10 +56,11 @@ impl Figures {
             true => Agrees::Yes,
             false => self.p99.beyond_tolerance(),
         };
-        p50.max(p99).max(lost)
+        p50.max(p99).max(self.lost.verdict())
     }
 
     pub(super) fn cells(&self) -> Vec<Cell> {
+        let (lost, lost_by_other) = self.lost.totals();
         let number = |value: f64| Cell::new(format!("{value:.2}"));
         vec![
             number(self.p50.reference.ms),
@@ -74,8 +69,8 @@ impl Figures {
             number(self.p99.reference.ms),
             number(self.p99.other.ms),
             Cell::new(format!("{:+.1} %", self.p99.apart_share() * 100.0)),
-            Cell::new(self.lost.0.to_string()),
-            Cell::new(self.lost.1.to_string()),
+            Cell::new(lost.to_string()),
+            Cell::new(lost_by_other.to_string()),
         ]
     }
 }
@@ -122,8 +117,10 @@ mod tests {
             let value = |ms: f64| Value { ms, interval: Interval::UNKNOWN };
             Pair { reference: value(100.0), other: value(other) }
         };
-        let verdict =
-            |p50: f64, p99: f64| Figures { p50: pair(p50), p99: pair(p99), lost: (0, 0) }.verdict();
+        let verdict = |p50: f64, p99: f64| {
+            let lost = Losses::of("none", &[], &[]);
+            Figures { p50: pair(p50), p99: pair(p99), lost }.verdict()
+        };
         assert_eq!(verdict(100.9, 104.9), Agrees::Yes);
         assert_eq!(verdict(100.0, 107.0), Agrees::TooFewRuns);
         assert_eq!(verdict(100.0, 150.0), Agrees::No);
