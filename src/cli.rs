@@ -22,9 +22,11 @@ Exit codes:
 const EXEC_HELP: &str = "\
 The program is root in the guest; its folder, arguments and environment are those outside, its
 standard input is empty. It may change every file it sees: the changes are lost with the guest, but
-for those in --output folders. It has a network of its own, with nothing but loopback.
+for those in --output folders. Changes are kept in memory, half of --memory at most. It has a
+network of its own, with nothing but loopback.
 Time passes while the program sleeps or waits, and at once: computing takes none, and reading a
 clock 256 ns. So a program that waits in a loop without sleeping or reading a clock waits for ever.
+From outside it looks like one that computes for long, so it is named only when --timeout is over.
 
     impairlab exec -- sleep 3600                      # an hour, at once
     impairlab exec -- sh -c 'tc qdisc add dev lo root netem delay 50ms; ping -c 10 127.0.0.1'
@@ -37,7 +39,8 @@ Exit codes:
 125  the guest could not be made, or did not end well
 126  the program cannot be run
 127  there is no such program
-130  stopped by Ctrl-C";
+130  stopped by Ctrl-C
+141  nobody reads what the program prints any more, so it was ended (as by SIGPIPE)";
 
 /// One scenario, several transports, honest latency: runs senders through impaired networks side by
 /// side.

@@ -16,6 +16,8 @@ use crate::scenario::{Colour, Diagnostics};
 
 /// What shells give a program that Ctrl-C ended.
 pub const EXIT_INTERRUPTED: u8 = 130;
+/// What shells give a program that wrote to a pipe that nobody reads.
+const EXIT_UNREAD: u8 = 141;
 
 /// A command that did its work ends in one of these ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +133,9 @@ impl CommandError {
 
     pub fn exit_code(&self) -> ExitCode {
         if self.is_broken_pipe() {
-            return ExitCode::SUCCESS;
+            // The program in the guest has been ended before its work was done.
+            let unread = if matches!(self, Self::Exec(_)) { EXIT_UNREAD } else { 0 };
+            return ExitCode::from(unread);
         }
         ExitCode::from(match self {
             Self::Show(ShowError::Scenario(_))

@@ -30,6 +30,10 @@ pub enum ExecError {
     NotStarted { message: String, missing: bool },
     #[error("cannot use {} as an output folder: {source}", folder.display())]
     OutputFolder { folder: PathBuf, source: io::Error },
+    #[error(
+        "cannot use {} as an output folder: {reason}; name a folder of your own", folder.display()
+    )]
+    NoOutputFolder { folder: PathBuf, reason: &'static str },
     #[error("cannot find out {what}: {source}")]
     Surroundings { what: &'static str, source: io::Error },
     #[error("cannot read what the program prints: {0}")]
@@ -41,7 +45,7 @@ pub enum ExecError {
 impl ExecError {
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::OutputFolder { .. } => 2,
+            Self::OutputFolder { .. } | Self::NoOutputFolder { .. } => 2,
             Self::Kernel(_) | Self::Guest(UmlError::Kernel(_)) => 3,
             Self::Guest(UmlError::TimeLimit { .. }) => 124,
             Self::NotStarted { missing: true, .. } => 127,
@@ -129,7 +133,26 @@ fn program(args: &ExecArgs) -> Result<Program, ExecError> {
 /// Made if it is not there.
 fn output_folder(folder: &Path) -> Result<PathBuf, ExecError> {
     let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
-    made.map_err(|source| ExecError::OutputFolder { folder: folder.to_owned(), source })
+    let made =
+        made.map_err(|source| ExecError::OutputFolder { folder: folder.to_owned(), source })?;
+    match cannot_be_shared(&made) {
+        Some(reason) => Err(ExecError::NoOutputFolder { folder: folder.to_owned(), reason }),
+        None => Ok(made),
+    }
+}
+
+/// Why the guest cannot have a folder of the host in this place.
+fn cannot_be_shared(folder: &Path) -> Option<&'static str> {
+    const KERNELS: [&str; 3] = ["/proc", "/sys", "/dev"];
+    if folder == Path::new("/") {
+        return Some("every file of this machine is in it");
+    }
+    // In memory, as anybody's temporary files may be.
+    let temporary = folder.starts_with("/dev/shm/");
+    let kernels = KERNELS.iter().any(|kernels| folder.starts_with(kernels)) && !temporary;
+    // The guest's own files are there.
+    let run = Path::new("/run") == folder || folder.starts_with("/run/impairlab");
+    (kernels || run).then_some("the guest has its own in that place")
 }
 
 fn surrounding<T>(what: &'static str, result: io::Result<T>) -> Result<T, ExecError> {

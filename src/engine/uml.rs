@@ -10,6 +10,7 @@ pub mod guest;
 pub mod job;
 pub mod kernel;
 pub mod launch;
+mod limits;
 mod machine;
 mod mconsole;
 mod memory;

@@ -1,10 +1,12 @@
 //! Guests that cannot be had, that fail, and that never end: each says what it is.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-use crate::{command, complaint, in_guest, kernel_or_skip};
+use crate::{PROGRAM, command, complaint, in_guest, kernel_or_skip, text};
 
 /// What `exec` says with this as its kernel.
 fn with_kernel(kernel: &Path) -> (i32, String) {
@@ -13,8 +15,13 @@ fn with_kernel(kernel: &Path) -> (i32, String) {
 
 /// A program that answers `--help` with this.
 fn answering(folder: &Path, help: &str) -> (i32, String) {
+    doing(folder, &format!("cat <<END\n{help}\nEND"))
+}
+
+/// A shell script in place of the kernel.
+fn doing(folder: &Path, script: &str) -> (i32, String) {
     let path = folder.join("linux");
-    fs::write(&path, format!("#!/bin/sh\ncat <<END\n{help}\nEND\n")).unwrap();
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     with_kernel(&path)
 }
@@ -46,6 +53,19 @@ fn a_kernel_that_cannot_serve_is_refused_with_what_it_lacks() {
 }
 
 #[test]
+fn a_kernel_that_does_not_end_its_answer_is_given_up_with_all_that_it_started() {
+    let place = tempfile::tempdir().unwrap();
+    let (code, said) = doing(place.path(), "tail -f \"$0\" & echo 'User Mode Linux v6.12'; wait");
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("has not ended after 10 s"), "{said}");
+    let name = place.path().display().to_string();
+    let commands = fs::read_dir("/proc").unwrap().flatten();
+    let commands = commands.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let left: Vec<_> = commands.map(|bytes| text(&bytes)).filter(|it| it.contains(&name)).collect();
+    assert_eq!(left, Vec::<String>::new());
+}
+
+#[test]
 fn a_cache_without_a_kernel_says_how_to_make_one() {
     let place = tempfile::tempdir().unwrap();
     let mut command = command(&["exec", "true"]);
@@ -66,10 +86,68 @@ fn a_guest_larger_than_the_machine_and_a_folder_that_is_not_there_are_refused() 
     let (code, said) = complaint(&in_guest(&["--memory", "262144"], "true"));
     assert_eq!(code, 125);
     assert!(said.contains("a guest of 262144 MiB"), "{said}");
-    let mut command = command(&["exec", "true"]);
-    let (code, said) = complaint(&command.env("TMPDIR", "/no/such/folder").output().unwrap());
-    assert_eq!(code, 125);
-    assert!(said.contains("cannot make a folder for the guest in /no/such/folder"), "{said}");
+    for place in ["/no/such/folder", "/etc/passwd", "/proc"] {
+        let mut command = command(&["exec", "true"]);
+        let (code, said) = complaint(&command.env("TMPDIR", place).output().unwrap());
+        assert_eq!(code, 125, "{said}");
+        let expected = format!("cannot make a folder for the guest in {place}");
+        assert!(said.contains(&expected) && said.contains("set TMPDIR"), "{said}");
+    }
+}
+
+#[test]
+fn a_limit_that_the_guest_runs_into_is_named_instead_of_the_boot_log() {
+    kernel_or_skip!();
+    for (limit, named) in [
+        ("-v 500000", "the address space of a process is limited (ulimit -v)"),
+        ("-f 1000", "the size of files is limited (ulimit -f)"),
+        ("-n 12", "the number of open files is limited (ulimit -n)"),
+    ] {
+        let script = format!("ulimit {limit}; exec {PROGRAM} exec true");
+        let mut command = Command::new("sh");
+        let output = command.args(["-c", &script]).env("TMPDIR", "/dev/shm").output().unwrap();
+        let (code, said) = complaint(&output);
+        assert_eq!(code, 125, "{said}");
+        assert!(said.contains(named) && !said.contains("console"), "{said}");
+    }
+}
+
+#[test]
+fn folders_that_the_guest_cannot_share_are_wrong_usage() {
+    kernel_or_skip!();
+    for (folder, reason) in [
+        ("/", "every file of this machine is in it"),
+        ("/proc/self", "the guest has its own in that place"),
+        ("/sys", "the guest has its own in that place"),
+        ("/etc/passwd", "File exists"),
+    ] {
+        let (code, said) = complaint(&in_guest(&["--output", folder], "true"));
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains(&format!("cannot use {folder} as an output folder")), "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[test]
+fn a_guest_that_is_rebooted_ends_at_once_and_says_so() {
+    kernel_or_skip!();
+    let (code, said) = complaint(&in_guest(&["--timeout", "0s"], "echo b > /proc/sysrq-trigger"));
+    assert_eq!(code, 125, "{said}");
+    assert!(said.contains("the guest ended without a result: it was rebooted"), "{said}");
+}
+
+/// As with any program behind a pipe that nobody reads: the guest ends, and not as if all was well.
+#[test]
+fn output_that_nobody_reads_ends_the_guest_as_sigpipe_would() {
+    kernel_or_skip!();
+    let script = "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i + 1)); done; sleep 3600";
+    let mut command = command(&["exec", "--timeout", "0s", "--", "/bin/sh", "-c", script]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + libc::SIGPIPE));
+    assert_eq!(text(&output.stderr), "");
 }
 
 #[test]
@@ -81,6 +159,16 @@ fn a_program_that_spins_is_named_when_the_time_is_up() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "begins\n");
     assert!(said.contains("its clock stands still at 5"), "{said}");
     assert!(said.contains("where this runs: sh (process "), "{said}");
+}
+
+#[test]
+fn a_program_that_reads_the_clock_in_a_loop_is_said_to() {
+    kernel_or_skip!();
+    let script = "sleep 5; exec bash -c 'while [[ $EPOCHREALTIME ]]; do :; done'";
+    let (code, said) = complaint(&in_guest(&["--timeout", "10s"], script));
+    assert_eq!(code, 124, "{said}");
+    assert!(said.contains("its clock creeps, at "), "{said}");
+    assert!(said.contains("It seems to read the clock in a loop"), "{said}");
 }
 
 #[test]

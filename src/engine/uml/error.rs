@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::recording::format::ReadError;
 
+use super::limits::Limit;
 use super::standstill::Standstill;
 
 /// Why the kernel that was found cannot serve.
@@ -32,6 +33,11 @@ pub enum KernelError {
          IMPAIRLAB_UML has to name a kernel built with ARCH=um", path.display()
     )]
     NotUml { path: PathBuf },
+    #[error(
+        "{} is not a User-Mode Linux kernel: asked for `--help`, it has not ended after {seconds} \
+         s; IMPAIRLAB_UML has to name a kernel built with ARCH=um", path.display()
+    )]
+    Silent { path: PathBuf, seconds: u64 },
     #[error(
         "{} was built without {option}: make one that has it with `scripts/build-uml`",
         path.display()
@@ -67,6 +73,12 @@ pub enum UmlError {
     Panicked { message: String, console: Console },
     #[error("the guest ended without a result ({status})\n{console}")]
     NoResult { status: String, console: Console },
+    #[error("the guest ended without a result: {limit}. Raise it, or ask for less memory")]
+    Limited { limit: Limit },
+    #[error(
+        "the guest ended without a result: it was rebooted, and does its work in one boot only"
+    )]
+    Rebooted,
     #[error("the guest ran out of its {memory_mib} MiB and killed {program}: give it more memory")]
     OutOfMemory { program: String, memory_mib: u64 },
     #[error(

@@ -31,13 +31,15 @@ pub struct JobFolder {
     alive: Option<ChildStdin>,
 }
 
-/// Where guests' folders and memory go: TMPDIR, or else a folder in memory.
-pub fn place() -> PathBuf {
-    match env::var_os("TMPDIR").filter(|folder| !folder.is_empty()) {
+/// Where guests' folders and memory go: TMPDIR, or else a folder in memory. By its whole name, as
+/// the guest's kernel runs in another folder.
+pub fn place() -> Result<PathBuf, UmlError> {
+    let path = match env::var_os("TMPDIR").filter(|folder| !folder.is_empty()) {
         Some(folder) => PathBuf::from(folder),
         None if Path::new(IN_MEMORY).is_dir() => PathBuf::from(IN_MEMORY),
         None => PathBuf::from("/tmp"),
-    }
+    };
+    path.canonicalize().map_err(|source| UmlError::Folder { path, source })
 }
 
 impl JobFolder {

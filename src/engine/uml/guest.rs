@@ -7,7 +7,8 @@ mod files;
 mod program;
 mod trial;
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 
@@ -32,6 +33,12 @@ pub fn is_init() -> bool {
 pub fn run() -> ! {
     if let Err(error) = files::set_up(Path::new(FOLDER)) {
         complain(&error);
+        switch_off();
+    }
+    // The kernel starts over when a program reboots it, and would do its job once more.
+    let boot = OpenOptions::new().write(true).create_new(true).open(file(job::BOOTED));
+    if boot.is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+        let _ = fs::write(file(job::REBOOTED), "");
         switch_off();
     }
     let answer = do_job().unwrap_or_else(|error| Answer::NotSetUp { message: error.to_string() });

@@ -27,6 +27,10 @@ pub const RECORDING: &str = "recording.json";
 pub const EVENTS: &str = "events";
 /// Appears when a trial should end early.
 pub const STOP: &str = "stop";
+/// Made by the first boot.
+pub const BOOTED: &str = "booted";
+/// Made by another one, which does nothing else.
+pub const REBOOTED: &str = "rebooted";
 /// What the guest's program prints.
 pub const OUTPUT: &str = "output";
 pub const ERRORS: &str = "errors";

@@ -3,17 +3,29 @@
 use std::env;
 use std::fs;
 use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use super::error::KernelError;
+use crate::engine::real_clock::Clock;
+use crate::units::Instant;
 
 /// Names a kernel other than the one that `scripts/build-uml` made.
 pub const OVERRIDE: &str = "IMPAIRLAB_UML";
 /// What `scripts/build-uml` builds from; a copy lies beside each kernel that it made.
 const CONFIGURATION: &str = include_str!("../../../uml/kernel.config");
 /// Bytes of the answer to `--help` that are read at most.
-const LONGEST_ANSWER: u64 = 1 << 20;
+const LONGEST_ANSWER: usize = 1 << 20;
+/// How long it may take: a kernel answers in milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The first version whose netem takes a seed.
 const OLDEST: (u32, u32) = (6, 6);
 
@@ -70,8 +82,13 @@ impl Kernel {
             Err(source) => return Err(KernelError::NotExecutable { path, source }),
         };
         let help = match ask_for_help(&path) {
-            Ok(help) => help,
-            Err(source) => return Err(KernelError::NotExecutable { path, source }),
+            Ok(answer) => String::from_utf8_lossy(&answer).into_owned(),
+            Err(Unanswered::Failed(source)) => {
+                return Err(KernelError::NotExecutable { path, source });
+            }
+            Err(Unanswered::Silent) => {
+                return Err(KernelError::Silent { path, seconds: PATIENCE.as_secs() });
+            }
         };
         let Some(release) = release(&help) else { return Err(KernelError::NotUml { path }) };
         let needed = [
@@ -108,18 +125,50 @@ fn built_folder() -> Option<PathBuf> {
     Some(cache.join("impairlab/uml/current"))
 }
 
-fn ask_for_help(kernel: &Path) -> io::Result<String> {
+fn ask_for_help(kernel: &Path) -> Result<Vec<u8>, Unanswered> {
     let mut command = Command::new(kernel);
     command.arg("--help").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn()?;
-    let mut answer = Vec::new();
+    // Whatever it starts is to end with it.
+    let mut child = command.process_group(0).spawn()?;
     let output = child.stdout.take().expect("it was asked to be piped");
-    let read = output.take(LONGEST_ANSWER).read_to_end(&mut answer);
-    // Whatever it is, it has said enough.
-    let _ = child.kill();
+    let answer = read_within(output, PATIENCE);
+    // Whatever it is, it has said enough; it may have ended by itself.
+    let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL);
     child.wait()?;
-    read?;
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    answer
+}
+
+/// Reads to the end, or as much as is read at most.
+fn read_within(mut from: ChildStdout, patience: Duration) -> Result<Vec<u8>, Unanswered> {
+    let clock = Clock::start();
+    let (mut answer, mut part) = (Vec::new(), [0; 4096]);
+    while answer.len() < LONGEST_ANSWER {
+        let left = patience.saturating_sub(clock.now().saturating_since(Instant::ZERO));
+        let wait = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(from.as_fd(), PollFlags::POLLIN)], wait) {
+            Ok(0) => return Err(Unanswered::Silent),
+            Ok(_) => {}
+            Err(Errno::EINTR) => continue,
+            Err(errno) => return Err(io::Error::from(errno).into()),
+        }
+        match from.read(&mut part)? {
+            0 => break,
+            length => answer.extend_from_slice(&part[..length]),
+        }
+    }
+    Ok(answer)
+}
+
+/// Why there is no answer to `--help`.
+enum Unanswered {
+    Failed(io::Error),
+    Silent,
+}
+
+impl From<io::Error> for Unanswered {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// `User Mode Linux v6.12.48` in the first line.

@@ -17,6 +17,7 @@ use super::folder::{self, JobFolder};
 use super::job::{self, Answer, Job};
 use super::kernel::Kernel;
 use super::launch::{self, Processor};
+use super::limits::Limit;
 use super::memory;
 use super::standstill::Standstill;
 use crate::engine::real_clock::Clock;
@@ -59,9 +60,9 @@ const CONSOLE_TAIL: u64 = 64 << 10;
 impl Machine {
     /// Boots a guest that does `job`. The thread that calls this has to live as long as the guest.
     pub fn boot(settings: &Settings, job: &Job) -> Result<Self, UmlError> {
-        let place = folder::place();
-        memory::check(settings.memory_mib, &place)?;
+        let place = folder::place()?;
         let folder = JobFolder::new(&place, &settings.impairlab)?;
+        memory::check(settings.memory_mib, &place)?;
         prepare(&folder, &settings.impairlab, job)?;
         let processor = Processor::least_used()?;
         let kernel = start(settings, &folder, &place, &processor)?;
@@ -127,6 +128,12 @@ impl Machine {
     }
 
     fn without_answer(&self, status: ExitStatus, console: &str) -> UmlError {
+        if self.file(job::REBOOTED).exists() {
+            return UmlError::Rebooted;
+        }
+        if let Some(limit) = Limit::that_ended(status, console) {
+            return UmlError::Limited { limit };
+        }
         if let Some(message) = panic_message(console) {
             return UmlError::Panicked { message: message.to_owned(), console: shown(console) };
         }

@@ -18,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Running {
     pub process: u32,
     pub program: String,
-    /// The guest's uptime, as the kernel prints it: seconds and microseconds.
-    pub clock: String,
+    /// The guest's uptime, to the microsecond.
+    pub clock: Duration,
 }
 
 /// Asks the kernel that has its monitor under `folder`.
@@ -75,7 +75,7 @@ fn parse(answer: &str) -> Option<Running> {
     Some(Running {
         process: process.parse().ok()?,
         program: rest[..name_end].to_owned(),
-        clock: clock.trim().to_owned(),
+        clock: Duration::try_from_secs_f64(clock.trim().parse().ok()?).ok()?,
     })
 }
 
@@ -88,8 +88,8 @@ mod tests {
         let answer = "[   12.345678] sysrq: Show Regs\n [   12.345678] \n \
                       [   12.345678] Pid: 31, comm: a program Not tainted 6.12.48\n \
                       [   12.345678] RIP: 0000:0x0\n";
-        let expected =
-            Running { process: 31, program: "a program".to_owned(), clock: "12.345678".to_owned() };
+        const CLOCK: Duration = Duration::from_micros(12_345_678);
+        let expected = Running { process: 31, program: "a program".to_owned(), clock: CLOCK };
         assert_eq!(parse(answer), Some(expected));
         assert_eq!(parse("nothing"), None);
     }
