@@ -39,7 +39,8 @@ pub fn run(json: bool, out: &mut dyn Write) -> io::Result<()> {
     print(&diagnosis.capabilities, out)?;
     writeln!(
         out,
-        "\ntbf and multipath TCP of this machine are not used by the engines of this version."
+        "\nEngines sim and uml use none of these. Engine netem uses tbf for links with a burst, and \
+         multipath TCP is for senders over it alone: whatever else is run does without both."
     )
 }
 
