@@ -57,7 +57,7 @@ fn headline(impairment: &Impairment) -> String {
 fn table(report: &Report, impairment: &Impairment) -> Table {
     let shown = |what: What| {
         let figures = impairment.links.iter().filter_map(|link| figure(link, what));
-        figures.into_iter().any(|figure| figure.did.is_some() && !figure.is_idle())
+        figures.into_iter().any(is_shown)
     };
     let columns: Vec<(What, &'static str)> =
         COLUMNS.into_iter().filter(|(what, _)| shown(*what)).collect();
@@ -70,6 +70,11 @@ fn table(report: &Report, impairment: &Impairment) -> Table {
         table.push([name, packets].into_iter().chain(cells).chain([verdict(link)]).collect());
     }
     table
+}
+
+/// What was neither asked for nor seen is left out.
+fn is_shown(figure: &Judged) -> bool {
+    figure.did.is_some() && !figure.is_idle()
 }
 
 fn figure(link: &LinkReport, what: What) -> Option<&Judged> {
@@ -89,7 +94,7 @@ pub(in crate::report) fn name(report: &Report, link: &LinkReport) -> String {
 }
 
 fn cell(figure: Option<&Judged>) -> Cell {
-    let Some(figure) = figure.filter(|it| it.did.is_some() && !it.is_idle()) else {
+    let Some(figure) = figure.filter(|figure| is_shown(figure)) else {
         return Cell::toned(figures::NONE, Tone::Faint);
     };
     match figure.verdict {
@@ -126,14 +131,17 @@ pub(in crate::report) fn write(what: What, value: f64) -> String {
     }
 }
 
+/// Of what is shown of the link.
 fn verdict(link: &LinkReport) -> Cell {
-    let verdicts = || link.figures.iter().map(|figure| (figure.pooled.what, figure.pooled.verdict));
+    let shown = || link.figures.iter().map(|figure| &figure.pooled).filter(|it| is_shown(it));
+    let verdicts = || shown().map(|figure| (figure.what, figure.verdict));
     let wrong = verdicts().filter(|(_, verdict)| *verdict == Verdict::Disagrees);
     let wrong: Vec<String> = wrong.map(|(what, _)| what.to_string()).collect();
     let has = |wanted: Verdict| verdicts().any(|(_, verdict)| verdict == wanted);
     match wrong.len() {
         0 if has(Verdict::Agrees) => Cell::toned("agrees", Tone::Good),
         0 if has(Verdict::TooFew) => Cell::toned("too few", Tone::Faint),
+        0 if shown().next().is_none() => Cell::toned(figures::NONE, Tone::Faint),
         0 => Cell::toned("not judged", Tone::Faint),
         1..=2 => Cell::toned(format!("not {}", wrong.join(", ")), Tone::Bad),
         many => Cell::toned(format!("not {many} figures"), Tone::Bad),
@@ -188,7 +196,7 @@ fn notes(impairment: &Impairment) -> Vec<String> {
     let few = few.then(|| format!("{MARK} too few packets to tell it from twice as much"));
     // Once each, however many links it is about.
     let reasons: BTreeSet<String> = figures()
-        .filter(|figure| figure.pooled.did.is_some() && !figure.pooled.is_idle())
+        .filter(|figure| is_shown(&figure.pooled))
         .filter(|figure| matches!(figure.pooled.verdict, Verdict::NotJudged(_)))
         .map(|figure| format!("{} {}", figure.pooled.what, figure.pooled.verdict))
         .collect();
