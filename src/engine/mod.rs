@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::link::profile::LinkProfile;
 use crate::protocol::Delivery;
-use crate::recording::Recording;
+use crate::recording::{Recording, Volume};
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::splitmix::{SplitMix64, mix};
 use crate::units::{Direction, Instant, PathId};
@@ -145,6 +145,14 @@ impl Trial {
             0 => first,
             _ => mix(first ^ mix(change as u64)),
         }
+    }
+
+    /// What is put on a path is kept over time, up, where the path has an outage: for the time that
+    /// it takes until the path is used again.
+    pub fn volume(&self, path: PathId, direction: Direction) -> Option<Volume> {
+        let has_outage = self.plan.timeline.outages.iter().any(|outage| outage.path == path);
+        let kept = has_outage && direction == Direction::Up;
+        kept.then(|| Volume::new(path, self.plan.workload.periodic()))
     }
 
     /// When the workload starts, for a connection that is up now: at a whole second of the trial's

@@ -22,7 +22,7 @@ pub use self::error::NetemError;
 
 use self::aside::Aside;
 use self::changes::{Changes, Shaped, Shaping};
-use self::observer::{Books, Observer};
+use self::observer::{Books, Foreseen, Observer};
 use self::outcome::{Counters, Measured, outcome};
 use super::bounds::Bounds;
 use super::conductor::Conductor;
@@ -34,7 +34,7 @@ use crate::link::profile::{LinkProfile, SlotSpacing, TokenBucket};
 use crate::protocol::Role;
 use crate::recording::Recording;
 use crate::scenario::plan::Plan;
-use crate::units::IpVersion;
+use crate::units::{Direction, IpVersion, PathId};
 
 /// How long the paths may take to run empty after a trial.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -108,15 +108,25 @@ impl Threads {
         let shaping = Shaping::begin(trial, lab)?;
         let (tell, told) = channel();
         let (taps, horizon) = (lab.taps()?, horizon(&trial.plan));
-        let buckets = changes::buckets(&trial.plan);
+        let foreseen = foreseen(trial);
         let observer = Aside::start("observer", bounds, |stop| {
-            let observer = Observer::new(taps, &buckets, horizon, told, bounds, stop);
+            let observer = Observer::new(taps, foreseen, horizon, told, bounds, stop);
             move || observer.run().map_err(NetemError::Tap)
         })?;
         let plan = Changes::new(trial, shaping, Arc::clone(bounds), tell)?;
         let changes = Aside::start("netem", bounds, |stop| move || plan.run(&stop))?;
         Ok(Self { changes, observer })
     }
+}
+
+/// For each path up and down.
+fn foreseen(trial: &Trial) -> Vec<[Foreseen; 2]> {
+    let buckets = (0..).map(PathId).zip(changes::buckets(&trial.plan));
+    let both = buckets.map(|(path, [up, down])| {
+        [(Direction::Up, up), (Direction::Down, down)]
+            .map(|(direction, bucket)| Foreseen { bucket, volume: trial.volume(path, direction) })
+    });
+    both.collect()
 }
 
 /// Waits until every netem is empty, so that what has not left by then is known to be lost. What

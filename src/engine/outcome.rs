@@ -6,7 +6,7 @@ use crate::protocol::{Delivery, ProtocolStatistics};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{
     EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording, Status,
-    WireCount,
+    Volume, WireCount,
 };
 
 #[derive(Debug)]
@@ -16,6 +16,7 @@ pub struct Outcome {
     pub statistics: ProtocolStatistics,
     pub wire: Vec<PathWire>,
     pub receipts: Vec<PathReceipts>,
+    pub volumes: Vec<Volume>,
     pub accepted: u64,
     pub messages: Messages,
     pub status: Status,
@@ -43,6 +44,7 @@ impl Recording {
             messages: outcome.messages,
             wire: outcome.wire,
             receipts: outcome.receipts,
+            volumes: outcome.volumes,
             statistics: outcome.statistics,
             fidelity: outcome.fidelity,
         }

@@ -15,7 +15,7 @@ use self::middle::{Middle, Relayed};
 pub use self::wire::{Wire, WirePlan, WireReport};
 use super::bounds::Bounds;
 use super::conductor::{Conducted, Conductor};
-use super::fidelity::{Damage, Lateness, Stalls, Timekeeping};
+use super::fidelity::{Lateness, Stalls, Timekeeping};
 use super::lab::{Joint, Lab};
 use super::pace::Pace;
 use super::packet_socket::PacketSocket;
@@ -122,7 +122,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
         stalls: Stalls::sum([relayed.stalls, vehicle.stalls, cloud.stalls]),
         realtime: relayed.realtime && vehicle.realtime && cloud.realtime,
-        damage: Damage::sum([relayed.damage, vehicle.damage, cloud.damage]),
+        damage: [relayed.damage, vehicle.damage, cloud.damage].into_iter().sum(),
         sends: vehicle.sends,
         vehicle_cpu: vehicle.cpu,
         cloud_cpu: cloud.cpu,
@@ -138,6 +138,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         statistics: vehicle.statistics,
         wire: relayed.wire,
         receipts: relayed.receipts,
+        volumes: relayed.volumes,
         accepted,
         messages,
         status,

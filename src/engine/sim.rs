@@ -196,6 +196,7 @@ impl<'a> Run<'a> {
             delivery: self.world.delivery(),
             statistics: self.world.statistics(),
             wire: self.world.wire(),
+            volumes: self.world.take_volumes(),
             receipts: self.world.take_receipts(),
             accepted: self.log.sent_count(),
             messages: match interrupted {

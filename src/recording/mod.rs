@@ -9,6 +9,7 @@ pub mod format;
 mod gap;
 mod log;
 mod messages;
+mod path_back;
 mod plausible;
 mod qdisc;
 pub mod receipt;
@@ -16,15 +17,18 @@ mod recovery;
 #[cfg(test)]
 pub(crate) mod sample;
 mod summary;
+mod volume;
 mod wire;
 
 pub use engine_kind::EngineKind;
 pub use environment::{Environment, TransportVersion};
 pub use log::MessageLog;
+pub use path_back::{NoLevel, PathBack};
 pub use plausible::Implausible;
 pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
 pub use summary::{Figure, LongestGap, OutageFigures, Summary};
+pub use volume::Volume;
 pub use wire::{Amplification, HandshakeCost};
 
 use std::time::Duration;
@@ -33,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use self::receipt::PathReceipts;
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
+use crate::sum::add_fields;
 use crate::timeline::Outage;
 use crate::units::PathId;
 use crate::workload::Workload;
@@ -63,6 +68,9 @@ pub struct Recording {
     pub wire: Vec<PathWire>,
     /// What each path was asked for and what it did.
     pub receipts: Vec<PathReceipts>,
+    /// Of the paths that have an outage. Recordings made before there were any have none.
+    #[serde(default)]
+    pub volumes: Vec<Volume>,
     pub statistics: ProtocolStatistics,
     /// Real-time engines only.
     pub fidelity: Option<Fidelity>,
@@ -165,14 +173,7 @@ pub struct WireCount {
     pub bytes: u64,
 }
 
-impl std::iter::Sum for WireCount {
-    fn sum<I: Iterator<Item = WireCount>>(counts: I) -> WireCount {
-        counts.fold(WireCount::default(), |sum, count| WireCount {
-            packets: sum.packets + count.packets,
-            bytes: sum.bytes + count.bytes,
-        })
-    }
-}
+add_fields!(WireCount { packets, bytes });
 
 /// What went into one direction of a path, and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

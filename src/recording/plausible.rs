@@ -4,7 +4,10 @@
 use thiserror::Error;
 
 use super::receipt::{MOST_PROFILES, Receipt};
-use super::{LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording, WireCount};
+use super::volume::MOST_SLOTS;
+use super::{
+    LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording, Volume, WireCount,
+};
 use crate::link::profile::Distribution;
 use crate::scenario::limits;
 
@@ -25,12 +28,15 @@ pub enum Implausible {
     Histogram,
     #[error("its receipts do not add up")]
     Receipt,
+    #[error("it has slots of time that no trial can have")]
+    Volume,
 }
 
 pub(super) fn check(recording: &Recording) -> Result<(), Implausible> {
     check_workload(recording)?;
     check_paths(recording)?;
     check_counts(recording)?;
+    check_volumes(recording)?;
     let receipts = recording.receipts.iter().flat_map(|path| [&path.up, &path.down]);
     receipts.into_iter().try_for_each(|receipts| check_receipts(receipts))?;
     match &recording.messages {
@@ -53,7 +59,9 @@ fn check_paths(recording: &Recording) -> Result<(), Implausible> {
     let wire = recording.wire.iter().map(|wire| wire.path);
     let outages = recording.outages.iter().map(|outage| outage.path);
     let receipts = recording.receipts.iter().map(|receipts| receipts.path);
-    let mut all = wire.chain(outages).chain(receipts).chain(recording.protocol.paths());
+    let volumes = recording.volumes.iter().map(|volume| volume.path);
+    let mut all =
+        wire.chain(volumes).chain(outages).chain(receipts).chain(recording.protocol.paths());
     let known = all.all(|path| path.index() < recording.path_names.len());
     if known { Ok(()) } else { Err(Implausible::Path) }
 }
@@ -82,6 +90,13 @@ fn qdisc(counters: QdiscCounters) -> [u64; 7] {
     let QdiscCounters { sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes } =
         counters;
     [sent, sent_bytes, dropped, overlimits, requeues, queued, queued_bytes]
+}
+
+fn check_volumes(recording: &Recording) -> Result<(), Implausible> {
+    let right = |volume: &Volume| {
+        (1..=MOST).contains(&volume.slot) && volume.bytes.len() <= MOST_SLOTS as usize
+    };
+    if recording.volumes.iter().all(right) { Ok(()) } else { Err(Implausible::Volume) }
 }
 
 /// Of one direction of a path.
@@ -195,6 +210,8 @@ mod tests {
         assert_eq!(edited(edit), Err(Implausible::Count));
         let early = Message { scheduled: 20, sent: Some(20), delivered: Some(10) };
         assert_eq!(edited(with_message(early)), Err(Implausible::BeforeDue));
+        let slotless = Volume { path: PathId(0), slot: 0, bytes: vec![1] };
+        assert_eq!(edited(|it| it.volumes = vec![slotless.clone()]), Err(Implausible::Volume));
         let never = Message { scheduled: u64::MAX, sent: None, delivered: None };
         assert_eq!(edited(with_message(never)), Err(Implausible::Count));
         let histogram = MessageHistogram { scheduled: 3, ..Default::default() };

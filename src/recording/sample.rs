@@ -7,7 +7,7 @@ use super::EngineKind;
 use super::receipt::law::DelayLaw;
 use super::receipt::{Delays, Overtaking, PathReceipts, Receipt, Tally};
 use super::{
-    FORMAT, Fidelity, Handshake, LinkCount, Message, Messages, PathWire, Recording, Status,
+    FORMAT, Fidelity, Handshake, LinkCount, Message, Messages, PathWire, Recording, Status, Volume,
     WireCount,
 };
 use crate::link::profile::{Correlated, Distribution, LinkProfile, Loss};
@@ -99,6 +99,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         messages: Messages::Each(messages(&character(sender), both, u64::from(repetition))),
         wire: vec![wire(0, true, bytes), wire(1, both, bytes)],
         receipts: vec![receipts(0, true, ordered, bytes), receipts(1, both, ordered, bytes)],
+        volumes: vec![volume(sender)],
         statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },
         fidelity: None,
         protocol,
@@ -214,6 +215,15 @@ fn count(bytes: u64) -> WireCount {
 fn link(bytes: u64) -> LinkCount {
     let offered = WireCount { packets: bytes / 650, bytes };
     LinkCount { offered, delivered: offered.packets, ..LinkCount::default() }
+}
+
+/// A packet a message on the path that goes dark; from then on none until the sender uses it again.
+fn volume(sender: &str) -> Volume {
+    let mut volume = Volume::new(BOTH[0], workload().periodic());
+    let dark = 20 * SECOND..character(sender).awake;
+    let due = (0..3000).map(|message| message * 20 * MILLISECOND);
+    due.filter(|at| !dark.contains(at)).for_each(|at| volume.add(Duration::from_nanos(at), 650));
+    volume
 }
 
 /// What the links of a path did: all that they were asked to, to the packet.

@@ -4,6 +4,8 @@
 //! Every message of a recording counts. One that was not delivered is infinitely late, whether the
 //! network lost it or the sender refused it, and so sits at the top of the distribution.
 
+use std::collections::BTreeSet;
+
 use crate::protocol::Delivery;
 use crate::statistics::{
     Distribution, FEWEST_RUNS, Interval, Latency, Quantile, order_statistics, over_runs,
@@ -13,7 +15,7 @@ use crate::timeline::Outage;
 use super::gap::longest_gap;
 use super::recovery::Windows;
 use super::wire::Traffic;
-use super::{Amplification, Gap, HandshakeCost, Messages, Recording, Recovery};
+use super::{Amplification, Gap, HandshakeCost, Messages, NoLevel, PathBack, Recording, Recovery};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
@@ -89,6 +91,8 @@ pub struct OutageFigures {
     /// Of the delivered ones.
     pub worst: Option<Latency>,
     pub recovery: Recovery,
+    /// `None` for a sender with no other path, and where nothing was kept of this one.
+    pub path_back: Option<PathBack>,
 }
 
 impl Summary {
@@ -139,6 +143,20 @@ impl Summary {
     pub fn recovery(&self) -> Option<Recovery> {
         let runs = self.outages.chunk_by(|one, next| one.repetition == next.repetition);
         Recovery::median(runs.filter_map(|run| run.iter().map(|figures| figures.recovery).max()))
+    }
+
+    /// The same of how long it took until the dark path was used again.
+    pub fn path_back(&self) -> Option<Recovery> {
+        let runs = self.outages.chunk_by(|one, next| one.repetition == next.repetition);
+        let worst = |run: &[OutageFigures]| {
+            run.iter().filter_map(|figures| figures.path_back).map(|back| back.after).max()
+        };
+        Recovery::median(runs.filter_map(worst))
+    }
+
+    /// The reasons why that is unknown for some outage.
+    pub fn path_back_unknown(&self) -> BTreeSet<NoLevel> {
+        self.outages.iter().filter_map(|figures| figures.path_back?.why).collect()
     }
 
     pub fn late_share(&self) -> f64 {
@@ -256,6 +274,7 @@ fn outage_figures(trial: &Recording, outage: &Outage, windows: &Windows) -> Outa
         p99: latencies.quantile(Quantile::P99).filter(|_| kept),
         worst: latencies.worst_delivered(),
         recovery: windows.recovery(outage),
+        path_back: PathBack::of(trial, outage),
     }
 }
 

@@ -6,7 +6,9 @@ use std::io::{self, Write};
 use csv::Writer;
 
 use super::{Report, json};
-use crate::recording::{Message, Messages, Recording};
+use crate::recording::{Message, Messages, Recording, Recovery};
+use crate::statistics::Latency;
+use crate::units::nanos;
 
 /// `run` counts from 0 as in the recordings, `message` from 0 in the order scheduled. Times are
 /// milliseconds since the start of the workload, exact to the nanosecond. `sent_ms` is empty where
@@ -43,6 +45,69 @@ fn line(recording: &Recording, number: usize, message: &Message) -> [String; 7] 
 fn milliseconds(nanos: Option<u64>) -> String {
     let exact = |nanos: u64| format!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000);
     nanos.map_or_else(String::new, exact)
+}
+
+const OUTAGE_HEADER: [&str; 13] = [
+    "sender",
+    "run",
+    "path",
+    "from_ms",
+    "until_ms",
+    "messages",
+    "lost",
+    "late",
+    "p50_ms",
+    "p99_ms",
+    "worst_ms",
+    "recovery_ms",
+    "path_back_ms",
+];
+
+/// One line an outage of each run, about the messages that fell due in it. A quantile is `lost`
+/// where it is. The last two are `never` or `unknown` where they are no time; the last is empty for
+/// a sender with no other path, and so is whatever a histogram does not tell.
+pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = Writer::from_writer(out);
+    lines.write_record(OUTAGE_HEADER)?;
+    let outages = report.senders.iter().flat_map(|sender| {
+        sender.pooled.outages.iter().map(|figures| (&sender.pooled.sender, figures))
+    });
+    for (sender, figures) in outages {
+        let path = figures.outage.path.index();
+        lines.write_record([
+            sender.clone(),
+            figures.repetition.to_string(),
+            report.path_names.get(path).cloned().unwrap_or_default(),
+            milliseconds(Some(nanos(figures.outage.from))),
+            milliseconds(Some(nanos(figures.outage.until))),
+            figures.messages.to_string(),
+            figures.lost.to_string(),
+            figures.late.map_or_else(String::new, |late| late.to_string()),
+            latency(figures.p50),
+            latency(figures.p99),
+            latency(figures.worst),
+            recovery(Some(figures.recovery)),
+            recovery(figures.path_back.map(|back| back.after)),
+        ])?;
+    }
+    lines.flush()
+}
+
+fn latency(latency: Option<Latency>) -> String {
+    let time = |latency: Latency| match latency.as_duration() {
+        Some(time) => milliseconds(Some(nanos(time))),
+        None => "lost".to_owned(),
+    };
+    latency.map_or_else(String::new, time)
+}
+
+fn recovery(recovery: Option<Recovery>) -> String {
+    match recovery {
+        Some(Recovery::After(time)) => milliseconds(Some(nanos(time))),
+        Some(Recovery::Never) => "never".to_owned(),
+        Some(Recovery::Unknown) => "unknown".to_owned(),
+        None => String::new(),
+    }
 }
 
 /// As in the summary: `profile` counts from 0 within a direction.
@@ -108,6 +173,16 @@ mod tests {
         udp,0,1,20.000000,20.000001,,
         udp,0,2,40.000000,,,
         ");
+    }
+
+    #[test]
+    fn a_line_an_outage() {
+        let senders = ["udp", "kcp", "kcp-both", "quic-both"];
+        let recordings = senders.map(|sender| sample::recording(sender, 0));
+        let report = crate::report::summarise(&sample::plan(1), &recordings);
+        let mut out = Vec::new();
+        write_outages(&report, &mut out).unwrap();
+        insta::assert_snapshot!(String::from_utf8(out).unwrap());
     }
 
     #[test]

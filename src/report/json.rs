@@ -121,6 +121,7 @@ impl<'a> Figures<'a> {
                 high_ms: gap.interval.high.map(Latency::as_ms_or_infinity),
             },
             recovery: summary.recovery().map(RecoveryValue::from),
+            path_back: summary.path_back().map(RecoveryValue::from),
             outages: summary.outages.iter().map(|outage| Outage::new(outage, paths)).collect(),
             amplification: summary.amplification.map(|amplification| Amplification {
                 up: amplification.up,
@@ -178,6 +179,8 @@ impl<'a> Outage<'a> {
             p99: figures.p99.map(LatencyValue::from),
             worst: figures.worst.map(LatencyValue::from),
             recovery: figures.recovery.into(),
+            path_back: figures.path_back.map(|back| back.after.into()),
+            path_back_unknown: figures.path_back.and_then(|back| Some(back.why?.to_string())),
         }
     }
 }

@@ -9,6 +9,7 @@
 //!   recordings/        <sender>-<repetition>.json, one a trial
 //!   summary.json       every figure, for scripts
 //!   messages.csv       every message
+//!   outages.csv        every outage of every run, if there are any
 //!   impairment.csv     what each link was asked for and what it did
 //!   charts/            SVG and PNG
 //! ```
@@ -35,6 +36,7 @@ const ENVIRONMENT: &str = "environment.json";
 const RECORDINGS: &str = "recordings";
 const SUMMARY: &str = "summary.json";
 const MESSAGES: &str = "messages.csv";
+const OUTAGES: &str = "outages.csv";
 const IMPAIRMENT: &str = "impairment.csv";
 const CHARTS: &str = "charts";
 
@@ -168,6 +170,11 @@ impl Results {
         write_atomically_with(&self.folder.join(IMPAIRMENT), |out| {
             csv::write_impairment(&report, out)
         })?;
+        if !report.outages.is_empty() {
+            write_atomically_with(&self.folder.join(OUTAGES), |out| {
+                csv::write_outages(&report, out)
+            })?;
+        }
         let charts = self.folder.join(CHARTS);
         let create = |source| ResultsError::Create { path: charts.clone(), source };
         fs::create_dir_all(&charts).map_err(create)?;

@@ -51,6 +51,7 @@ pub fn render(report: &Report, style: Style) -> String {
     let sections = [
         heading(report, style),
         senders(report, style),
+        paths_back(report, style),
         footnotes(report, style),
         claims(report, style),
         impairment::render(report, style),
@@ -200,6 +201,26 @@ fn gap(summary: &Summary) -> String {
 
 fn order(summary: &Summary) -> &'static str {
     if summary.delivery.ordered { "ordered" } else { "unordered" }
+}
+
+/// When a path that had been dark was used again, by each sender that has another one.
+fn paths_back(report: &Report, style: Style) -> String {
+    let senders = report.senders.iter().map(|sender| &sender.pooled);
+    let backs = senders.filter_map(|summary| {
+        let back = figures::recovery(Some(summary.path_back()?));
+        let why: Vec<_> = summary.path_back_unknown().iter().map(ToString::to_string).collect();
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+        Some(format!("{} {back}{why}", summary.sender))
+    });
+    let backs: Vec<String> = backs.collect();
+    if backs.is_empty() {
+        return String::new();
+    }
+    let line = format!(
+        "dark path in use again after its outage (as much on the wire as before): {}",
+        backs.join(", ")
+    );
+    list(&[line], Tone::Plain, style)
 }
 
 fn footnotes(report: &Report, style: Style) -> String {

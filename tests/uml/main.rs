@@ -6,6 +6,7 @@ mod buckets;
 mod left_behind;
 mod programs;
 mod repeatable;
+mod sabotage;
 mod senders;
 
 use std::process::{Command, Output, Stdio};

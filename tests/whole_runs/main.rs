@@ -4,4 +4,5 @@
 mod closed_forms;
 mod kcptun_layers;
 mod lab;
+mod paths_back;
 mod published_figures;

@@ -2,23 +2,29 @@
 //! of each, found by their content. Pure; times are the kernel's stamps (CLOCK_REALTIME, in ns).
 //!
 //! Frames of the same content are taken to leave in the order in which they entered, and one that
-//! leaves once more to be a copy. A frame that has not left within the horizon never will: it was
-//! lost, or found the queue full if as many frames as the queue holds were in it when it came, or
-//! if netem loses nothing. Where both may be, the loss is not judged.
+//! leaves once more to be a copy. One with a wrong bit may be what became of several frames that are
+//! alike but for two bits: whose it was is told when the others have left (`doubts`).
+//!
+//! A frame that has not left within the horizon never will: it was lost, or found the queue full if
+//! as many frames as the queue holds were in it when it came, or half as many if netem loses nothing.
+//! Where both may be, the loss is not judged.
 //!
 //! What a token bucket behind netem drops cannot be told frame by frame from what netem loses,
 //! unless netem loses nothing; how many the bucket dropped, the kernel tells.
 
+mod doubts;
+
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use self::doubts::Doubt;
 use super::fingerprint::{Fingerprint, Harm, Key};
 use crate::engine::ETHERNET_HEADER;
 use crate::engine::fidelity::Lateness;
 use crate::engine::witness::{Ticket, Witness};
 use crate::link::profile::{LinkProfile, Loss};
 use crate::recording::receipt::{Effect, Receipt};
-use crate::recording::{LinkCount, WireCount};
+use crate::recording::{LinkCount, Volume, WireCount};
 use crate::units::Instant;
 
 /// Frames that are remembered at most; past that, the oldest is settled before its time.
@@ -31,6 +37,8 @@ pub(super) struct Ledger {
     first: u64,
     /// The numbers of those with a key, in the order of arrival.
     by_key: HashMap<Key, VecDeque<u64>>,
+    /// Of frames with a wrong bit that may be one of several, in the order in which they left.
+    doubts: Vec<Doubt>,
     current: Terms,
     /// Once the workload has begun.
     witness: Option<Witness>,
@@ -49,6 +57,8 @@ pub(super) struct Ledger {
     more_held: i64,
     /// Frames in the queue when the last settled entry came.
     held: i64,
+    /// The stamp at which the workload began.
+    start: u64,
     count: Count,
 }
 
@@ -62,6 +72,8 @@ pub(super) struct Count {
     /// Exits later than they should have been, where that is known.
     pub(super) packets: Lateness,
     pub(super) receipts: Vec<Receipt>,
+    /// What entered over time, if that is kept.
+    pub(super) volume: Option<Volume>,
 }
 
 struct Entry {
@@ -81,8 +93,14 @@ struct Terms {
     limit: u32,
     /// Some may get lost.
     loses: bool,
-    /// Where every frame has the same.
-    delay: Option<Duration>,
+    /// … or be marked instead.
+    marks: bool,
+    /// A frame that has left may leave once more.
+    copies: bool,
+    /// What a frame takes if nothing but its own delay matters, in the mean.
+    delay: Duration,
+    /// Every frame takes just that.
+    same: bool,
 }
 
 /// What is left to be told when all frames have been seen, by the kernel.
@@ -94,6 +112,15 @@ pub(super) struct Remains {
     pub(super) refused: u64,
 }
 
+/// A frame that leaves.
+#[derive(Debug, Clone, Copy)]
+struct Exit {
+    stamp: u64,
+    print: Fingerprint,
+    /// The number of the first frame that enters after it.
+    before: u64,
+}
+
 impl Terms {
     fn of(profile: &LinkProfile) -> Self {
         let same = profile.jitter.is_zero()
@@ -101,7 +128,22 @@ impl Terms {
             && profile.slot.is_none()
             && profile.reorder.is_none();
         let loses = profile.loss != Loss::None;
-        Self { limit: profile.limit, loses, delay: same.then_some(profile.delay) }
+        Self {
+            limit: profile.limit,
+            loses,
+            marks: loses && profile.ecn,
+            copies: !profile.duplicate.probability.is_never(),
+            delay: profile.delay,
+            same,
+        }
+    }
+
+    /// Without a checksum, as in IPv6, a flipped bit can look like a mark.
+    fn possible(&self, harm: Harm) -> Harm {
+        match self.marks {
+            true => harm,
+            false => Harm { marked: false, corrupted: harm.corrupted || harm.marked },
+        }
     }
 }
 
@@ -112,6 +154,7 @@ impl Ledger {
             entries: VecDeque::new(),
             first: 0,
             by_key: HashMap::new(),
+            doubts: Vec::new(),
             current: Terms::of(clean),
             witness: None,
             slack,
@@ -122,6 +165,7 @@ impl Ledger {
             horizon: u64::try_from(horizon.as_nanos()).unwrap_or(u64::MAX),
             more_held: 0,
             held: 0,
+            start: 0,
             count: Count::default(),
         }
     }
@@ -131,8 +175,14 @@ impl Ledger {
         Self { bucket: true, ..self }
     }
 
+    /// Keeps what enters over time, too.
+    pub(super) fn with_volume(mut self, volume: Option<Volume>) -> Self {
+        self.count.volume = volume;
+        self
+    }
+
     /// What enters from now on meets this profile, and belongs to the workload.
-    pub(super) fn change(&mut self, profile: &LinkProfile) {
+    pub(super) fn change(&mut self, stamp: u64, profile: &LinkProfile) {
         self.current = Terms::of(profile);
         match &mut self.witness {
             Some(witness) => witness.change(profile),
@@ -140,6 +190,7 @@ impl Ledger {
                 let mut witness = Witness::new(profile);
                 witness.tolerate(self.slack);
                 self.witness = Some(witness);
+                self.start = stamp;
             }
         }
     }
@@ -159,9 +210,13 @@ impl Ledger {
             witness.entered(since(*epoch, stamp), print.key.length)
         });
         let offered = if ticket.is_some() { &mut count.link.offered } else { &mut count.handshake };
+        let bytes = print.key.length.saturating_sub(ETHERNET_HEADER);
         offered.packets += 1;
-        offered.bytes += u64::from(print.key.length.saturating_sub(ETHERNET_HEADER));
-        let number = self.first + self.entries.len() as u64;
+        offered.bytes += u64::from(bytes);
+        if let Some(volume) = count.volume.as_mut().filter(|_| ticket.is_some()) {
+            volume.add(Duration::from_nanos(stamp.saturating_sub(self.start)), bytes);
+        }
+        let number = self.next_number();
         self.by_key.entry(print.key).or_default().push_back(number);
         self.entries.push_back(Entry {
             print,
@@ -174,17 +229,23 @@ impl Ledger {
     }
 
     pub(super) fn leave(&mut self, stamp: u64, print: Fingerprint) {
-        let Some((number, flipped)) = self.find(print.key) else {
-            self.count.strays += 1;
-            return;
-        };
+        let exit = Exit { stamp, print, before: self.next_number() };
+        match self.numbered(print.key, exit.before) {
+            Some(number) => {
+                self.put_down(number, &exit, false);
+                self.explains_no_other(print.key);
+            }
+            None => self.leave_with_a_wrong_bit(exit),
+        }
+    }
+
+    /// A frame has left.
+    fn put_down(&mut self, number: u64, exit: &Exit, flipped: bool) {
         let index = (number - self.first) as usize;
-        self.was_held_since(index);
+        self.was_held(index, exit.before);
         let entry = &mut self.entries[index];
-        let harm = match flipped {
-            true => Harm { corrupted: true, ..print.harm_since(&entry.print) },
-            false => print.harm_since(&entry.print),
-        };
+        let harm = entry.terms.possible(exit.print.harm_since(&entry.print));
+        let harm = Harm { corrupted: harm.corrupted || flipped, ..harm };
         let again = std::mem::replace(&mut entry.left, true);
         let (Some(ticket), Some(witness)) = (entry.ticket, &mut self.witness) else { return };
         if harm.marked && !again {
@@ -193,28 +254,29 @@ impl Ledger {
         if harm.corrupted && !again {
             witness.corrupted(ticket);
         }
-        witness.left(ticket, since(self.epoch, stamp));
+        witness.left(ticket, since(self.epoch, exit.stamp));
         let link = &mut self.count.link;
         link.delivered += 1;
         link.duplicated += u64::from(again);
         link.corrupted += u64::from(harm.corrupted);
         link.marked += u64::from(harm.marked);
         // The bucket of this profile or the next may have held it up.
-        if let Some(delay) = entry.terms.delay.filter(|_| !self.bucket) {
-            let took = Duration::from_nanos(stamp.saturating_sub(entry.stamp));
-            self.count.packets.record(took.saturating_sub(delay));
+        if entry.terms.same && !self.bucket {
+            let took = Duration::from_nanos(exit.stamp.saturating_sub(entry.stamp));
+            self.count.packets.record(took.saturating_sub(entry.terms.delay));
         }
     }
 
     /// Settles all, but for as many of the latest as are still in the queue.
     pub(super) fn finish(mut self, remains: Remains) -> Count {
+        self.decide_all();
         let waiting: Vec<usize> =
             (0..self.entries.len()).rev().filter(|index| !self.entries[*index].left).collect();
         // Which of those that have not left are still in the queue is a guess if there are more.
         self.unclear |= remains.queued > 0 && waiting.len() > remains.queued;
         for index in waiting.into_iter().take(remains.queued) {
             self.entries[index].left = true;
-            self.was_held_since(index);
+            self.was_held(index, self.next_number());
         }
         self.settle_until(u64::MAX);
         self.tell_apart(remains.refused);
@@ -235,27 +297,32 @@ impl Ledger {
         }
     }
 
-    /// The frame that leaves with this key, and whether it lost a bit on the way.
-    fn find(&self, key: Key) -> Option<(u64, bool)> {
-        let whole = self.numbered(key).map(|number| (number, false));
-        whole.or_else(|| {
-            let number = key.before_a_flip().find_map(|key| self.numbered(key))?;
-            Some((number, true))
-        })
+    /// Of those that entered before another one: the first that has not left, else the last.
+    fn numbered(&self, key: Key, before: u64) -> Option<u64> {
+        let mut numbers = self.by_key.get(&key)?.iter().copied().filter(|number| *number < before);
+        let waits = |number: &u64| !self.entry(*number).left;
+        numbers.clone().find(waits).or(numbers.next_back())
     }
 
-    /// The first that has not left, else the last.
-    fn numbered(&self, key: Key) -> Option<u64> {
-        let numbers = self.by_key.get(&key)?;
-        let waits = |number: &&u64| !self.entries[(**number - self.first) as usize].left;
-        numbers.iter().find(waits).or(numbers.back()).copied()
+    fn entry(&self, number: u64) -> &Entry {
+        &self.entries[(number - self.first) as usize]
     }
 
-    /// A frame leaves that was in the queue when each of those after it came.
-    fn was_held_since(&mut self, index: usize) {
-        if let Some(next) = self.entries.get_mut(index + 1) {
-            next.more_held += 1;
-            self.more_held -= 1;
+    /// Of the next frame that enters.
+    fn next_number(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+
+    /// A frame was in the queue when each of those came that are after it and before another one.
+    fn was_held(&mut self, index: usize, before: u64) {
+        let until = (before - self.first) as usize;
+        if until == index + 1 {
+            return;
+        }
+        self.entries[index + 1].more_held += 1;
+        match self.entries.get_mut(until) {
+            Some(entry) => entry.more_held -= 1,
+            None => self.more_held -= 1,
         }
     }
 
@@ -266,6 +333,7 @@ impl Ledger {
     }
 
     fn settle_first(&mut self) {
+        self.decide_what_the_first_explains();
         let Some(entry) = self.entries.pop_front() else { return };
         self.first += 1;
         if let Some(numbers) = self.by_key.get_mut(&entry.print.key) {
@@ -280,9 +348,10 @@ impl Ledger {
             return;
         }
         let link = &mut self.count.link;
-        let full = self.held >= i64::from(entry.terms.limit);
+        let limit = i64::from(entry.terms.limit);
+        let (full, roomy) = (self.held >= limit, 2 * self.held < limit && !self.bucket);
         self.unclear |= full && entry.terms.loses;
-        if full || !entry.terms.loses {
+        if full || !(entry.terms.loses || roomy) {
             self.refused += u64::from(self.bucket && !full);
             link.overflowed += 1;
             witness.overflowed(ticket);

@@ -23,6 +23,7 @@ use crate::engine::syscalls::BATCH;
 use crate::engine::tap::Tap;
 use crate::engine::{Pace, clean_profile};
 use crate::link::profile::LinkProfile;
+use crate::recording::Volume;
 use crate::units::Direction;
 
 /// The books are brought up to what happened this long ago: by then the kernel has handed out every
@@ -54,6 +55,14 @@ pub(super) struct Observer {
 struct Way {
     taps: Taps,
     ledger: Ledger,
+}
+
+/// What is known of one direction of a path beforehand.
+pub(super) struct Foreseen {
+    /// netem has a token bucket behind it.
+    pub(super) bucket: bool,
+    /// To be kept.
+    pub(super) volume: Option<Volume>,
 }
 
 /// The books when the observer has ended.
@@ -91,10 +100,10 @@ impl What {
 }
 
 impl Observer {
-    /// `buckets`: for each path up and down, whether netem has one behind it.
+    /// `taps` and `foreseen`: for each path up and down.
     pub(super) fn new(
         taps: Vec<[Taps; 2]>,
-        buckets: &[[bool; 2]],
+        foreseen: Vec<[Foreseen; 2]>,
         horizon: Duration,
         changes: Receiver<Changed>,
         bounds: &Bounds,
@@ -105,12 +114,12 @@ impl Observer {
             Pace::Real => SLACK,
             Pace::Virtual => VIRTUAL_SLACK,
         };
-        let way = |(taps, bucket): (Taps, &bool)| {
-            let ledger = Ledger::new(&clean_profile(), horizon, slack);
-            Way { taps, ledger: if *bucket { ledger.with_bucket() } else { ledger } }
+        let way = |(taps, foreseen): (Taps, Foreseen)| {
+            let ledger = Ledger::new(&clean_profile(), horizon, slack).with_volume(foreseen.volume);
+            Way { taps, ledger: if foreseen.bucket { ledger.with_bucket() } else { ledger } }
         };
         Self {
-            ways: taps.into_iter().flatten().zip(buckets.as_flattened()).map(way).collect(),
+            ways: taps.into_iter().flatten().zip(foreseen.into_iter().flatten()).map(way).collect(),
             changes,
             clock,
             pace,
@@ -164,7 +173,7 @@ impl Observer {
         for Event { stamp, way, what } in self.events.drain(..due) {
             let ledger = &mut self.ways[way].ledger;
             match what {
-                What::Change(profile) => ledger.change(&profile),
+                What::Change(profile) => ledger.change(stamp, &profile),
                 What::Entry(print) => ledger.enter(stamp, print),
                 What::Exit(print) => ledger.leave(stamp, print),
             }

@@ -40,12 +40,12 @@ pub(super) fn outcome(measured: Measured) -> Outcome {
     let Conducted { connecting, accepted, messages, status, vehicle, cloud } = conducted;
     let timekeeping = Timekeeping {
         pace,
-        packets: Lateness::sum(each.map(|count| &count.packets)),
+        packets: Lateness::sum(each.clone().map(|count| &count.packets)),
         changes: shaped.lateness,
         reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
         stalls: Stalls::sum([shaped.stalls, vehicle.stalls, cloud.stalls]),
         realtime: shaped.realtime && vehicle.realtime && cloud.realtime,
-        damage: Damage::sum([damage, vehicle.damage, cloud.damage]),
+        damage: [damage, vehicle.damage, cloud.damage].into_iter().sum(),
         sends: vehicle.sends,
         vehicle_cpu: vehicle.cpu,
         cloud_cpu: cloud.cpu,
@@ -58,6 +58,7 @@ pub(super) fn outcome(measured: Measured) -> Outcome {
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
         wire: (0..).zip(observed.counts.iter().zip(counters)).map(wire).collect(),
+        volumes: each.filter_map(|count| count.volume.clone()).collect(),
         receipts: (0..).zip(&observed.counts).map(receipts).collect(),
         accepted,
         messages,

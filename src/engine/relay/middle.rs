@@ -20,7 +20,7 @@ use crate::engine::real_clock::{Clock, thread_cpu_time};
 use crate::engine::syscalls::BATCH;
 use crate::engine::waiter::{Priority, Waiter};
 use crate::recording::receipt::PathReceipts;
-use crate::recording::{PathWire, WireCount};
+use crate::recording::{PathWire, Volume, WireCount};
 use crate::units::{Direction, Instant, PathId};
 
 /// How long before a deadline the relay is awake.
@@ -66,6 +66,7 @@ pub(super) struct Relayed {
     pub(super) handshake_down: WireCount,
     pub(super) wire: Vec<PathWire>,
     pub(super) receipts: Vec<PathReceipts>,
+    pub(super) volumes: Vec<Volume>,
     pub(super) packets: Lateness,
     pub(super) stamps: Lateness,
     pub(super) changes: Lateness,
@@ -210,7 +211,9 @@ impl Middle {
             up: path.up.link.take_receipts(),
             down: path.down.link.take_receipts(),
         };
+        let ways = self.paths.iter_mut().flat_map(|path| [&mut path.up.link, &mut path.down.link]);
         Relayed {
+            volumes: ways.filter_map(OneWay::take_volume).collect(),
             receipts: self.paths.iter_mut().zip(0..).map(receipts).collect(),
             handshake_up: self.paths.iter().map(|path| path.up.link.handshake()).sum(),
             handshake_down: self.paths.iter().map(|path| path.down.link.handshake()).sum(),

@@ -12,7 +12,7 @@ use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::profile::LinkProfile;
 use crate::link::{BitFlip, Link, Packet, Pushed};
 use crate::recording::receipt::Receipt;
-use crate::recording::{LinkCount, WireCount};
+use crate::recording::{LinkCount, Volume, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 
@@ -29,6 +29,7 @@ pub(super) struct OneWay {
     live: Lane,
     /// Of the live link.
     witness: Witness,
+    volume: Option<Volume>,
     /// When the workload starts, once that is agreed.
     start: Instant,
     handshake: WireCount,
@@ -83,7 +84,8 @@ impl OneWay {
         let mine = |change: &&Change| change.path == path && change.direction == direction;
         let changes = plan.timeline.changes.iter().filter(mine).cloned();
         let seed = |number| trial.link_seed(path, direction, number);
-        Self::with(profile, changes, seed, Instant::FAR_FUTURE)
+        let volume = trial.volume(path, direction);
+        Self { volume, ..Self::with(profile, changes, seed, Instant::FAR_FUTURE) }
     }
 
     /// `changes`: sorted by time. `seed`: after so many of them. `start`: until then the link is
@@ -101,6 +103,7 @@ impl OneWay {
             clean: Lane::new(&clean_profile(), 0),
             live: Lane::new(profile, seed(0)),
             witness: Witness::new(profile),
+            volume: None,
             start,
             handshake: WireCount::default(),
             changes,
@@ -165,6 +168,9 @@ impl OneWay {
 
     fn push_packet(&mut self, at: Instant, length: u32, ecn_capable: bool, frame: Option<Buffer>) {
         let ticket = (at >= self.start).then(|| self.witness.entered(at, length));
+        if let Some(volume) = self.volume.as_mut().filter(|_| ticket.is_some()) {
+            volume.add(at.saturating_since(self.start), length - ETHERNET_HEADER);
+        }
         let mut packet = Packet::new(length, Cargo { frame, ticket });
         packet.ecn_capable = ecn_capable;
         let pushed = self.lane(at).link.push(at, packet);
@@ -241,6 +247,10 @@ impl OneWay {
         let late = at.saturating_since(due.at);
         self.witness.left_late(due.ticket, due.at + late, late);
         late
+    }
+
+    pub(super) fn take_volume(&mut self) -> Option<Volume> {
+        self.volume.take()
     }
 
     pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {

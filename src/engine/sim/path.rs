@@ -7,7 +7,7 @@ use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::{BitFlip, Departed, Link, Packet, Pushed};
 use crate::protocol::{Datagram, Ecn};
 use crate::recording::receipt::Receipt;
-use crate::recording::{LinkCount, WireCount};
+use crate::recording::{LinkCount, Volume, WireCount};
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, IpVersion, PathId};
 
@@ -26,6 +26,8 @@ pub(super) struct OneWay {
 struct Live {
     link: Link<(Ticket, Datagram)>,
     witness: Witness,
+    start: Instant,
+    volume: Option<Volume>,
 }
 
 impl OneWay {
@@ -34,14 +36,21 @@ impl OneWay {
         Self { ip, clean, live: None, changes: 0, handshake: WireCount::default() }
     }
 
-    pub(super) fn go_live(&mut self, trial: &Trial, path: PathId, direction: Direction) {
+    pub(super) fn go_live(
+        &mut self,
+        start: Instant,
+        trial: &Trial,
+        path: PathId,
+        direction: Direction,
+    ) {
         let plan = &trial.plan.paths[path.index()];
         let profile = match direction {
             Direction::Up => &plan.up,
             Direction::Down => &plan.down,
         };
         let link = Link::new(profile, trial.link_seed(path, direction, 0));
-        self.live = Some(Live { link, witness: Witness::new(profile) });
+        let (witness, volume) = (Witness::new(profile), trial.volume(path, direction));
+        self.live = Some(Live { link, witness, start, volume });
     }
 
     /// A change of this direction of this path.
@@ -93,6 +102,10 @@ impl OneWay {
         self.live.as_ref().map(|live| link_count(live.link.counters())).unwrap_or_default()
     }
 
+    pub(super) fn take_volume(&mut self) -> Option<Volume> {
+        self.live.as_mut()?.volume.take()
+    }
+
     pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
         self.live.take().map_or_else(Vec::new, |live| live.witness.finish())
     }
@@ -101,6 +114,9 @@ impl OneWay {
 impl Live {
     fn push(&mut self, now: Instant, length: u32, ecn_capable: bool, datagram: Datagram) {
         let ticket = self.witness.entered(now, length);
+        if let Some(volume) = &mut self.volume {
+            volume.add(now.saturating_since(self.start), length - ETHERNET_HEADER);
+        }
         let mut packet = Packet::new(length, (ticket, datagram));
         packet.ecn_capable = ecn_capable;
         match self.link.push(now, packet) {

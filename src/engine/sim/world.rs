@@ -5,7 +5,7 @@ use super::response_size;
 use crate::engine::{EngineError, Trial};
 use crate::protocol::{Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State, build};
 use crate::recording::receipt::PathReceipts;
-use crate::recording::{PathWire, WireCount};
+use crate::recording::{PathWire, Volume, WireCount};
 use crate::scenario::plan::PathPlan;
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
@@ -66,8 +66,8 @@ impl World {
     /// From now on the links of the plan carry what is sent.
     pub(super) fn go_live(&mut self, trial: &Trial) {
         for (path, id) in self.paths.iter_mut().zip(0..) {
-            path.up.go_live(trial, PathId(id), Direction::Up);
-            path.down.go_live(trial, PathId(id), Direction::Down);
+            path.up.go_live(self.now, trial, PathId(id), Direction::Up);
+            path.down.go_live(self.now, trial, PathId(id), Direction::Down);
         }
     }
 
@@ -206,6 +206,12 @@ impl World {
             kernel: None,
         };
         self.paths.iter().zip(0..).map(count).collect()
+    }
+
+    /// To be asked once, at the end.
+    pub(super) fn take_volumes(&mut self) -> Vec<Volume> {
+        let ways = self.paths.iter_mut().flat_map(|path| [&mut path.up, &mut path.down]);
+        ways.filter_map(OneWay::take_volume).collect()
     }
 
     /// To be asked once, at the end.

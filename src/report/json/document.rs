@@ -102,6 +102,9 @@ pub struct Figures<'a> {
     /// Of the outages of a run the worst, and of the runs the median; `null` without an outage on a
     /// path of this sender.
     pub recovery: Option<RecoveryValue>,
+    /// Until a path that had been dark was used again as before: the same of its outages and runs;
+    /// `null` for a sender with one path only.
+    pub path_back: Option<RecoveryValue>,
     pub outages: Vec<Outage<'a>>,
     /// `null` if no message was accepted.
     pub amplification: Option<Amplification>,
@@ -176,6 +179,10 @@ pub struct Outage<'a> {
     /// The worst that was delivered.
     pub worst: Option<LatencyValue>,
     pub recovery: RecoveryValue,
+    /// Until the path was used again as before; `null` for a sender with no other path.
+    pub path_back: Option<RecoveryValue>,
+    /// Why that is `unknown`.
+    pub path_back_unknown: Option<String>,
 }
 
 /// Bytes of IP packets ÷ payload bytes of distinct messages, handshake excluded.

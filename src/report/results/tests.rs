@@ -64,6 +64,7 @@ fn a_run_fills_its_folder_and_nothing_else() {
     environment.json
     impairment.csv
     messages.csv
+    outages.csv
     plan.json
     recordings/kcp-0.json
     recordings/kcp-both-0.json

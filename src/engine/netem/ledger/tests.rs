@@ -31,7 +31,7 @@ fn ledger(limit: u32) -> Ledger {
 
 fn ledger_of(profile: LinkProfile) -> Ledger {
     let mut ledger = empty();
-    ledger.change(&LinkProfile { delay: Duration::from_millis(10), ..profile });
+    ledger.change(0, &LinkProfile { delay: Duration::from_millis(10), ..profile });
     ledger
 }
 
@@ -81,12 +81,16 @@ fn a_frame_that_finds_the_queue_full_has_overflowed() {
 }
 
 #[test]
-fn where_nothing_is_lost_what_is_missing_found_no_room() {
-    let mut ledger = ledger_of(LinkProfile::default());
-    (0..3).for_each(|id| ledger.enter(u64::from(id) * MS, print(id)));
-    ledger.leave(11 * MS, print(1));
-    let count = ledger.finish(queued(1)).link;
-    assert_eq!((count.lost, count.overflowed, count.delivered), (0, 1, 1));
+fn where_nothing_is_lost_what_is_missing_found_no_room_if_there_was_little() {
+    let counts = |limit| {
+        let mut ledger = ledger_of(LinkProfile { limit, ..LinkProfile::default() });
+        (0..4).for_each(|id| ledger.enter(u64::from(id) * MS, print(id)));
+        [0, 1].into_iter().for_each(|id| ledger.leave(11 * MS, print(id)));
+        let count = ledger.finish(queued(1)).link;
+        (count.lost, count.overflowed, count.delivered)
+    };
+    // Two were in the queue when the third came.
+    assert_eq!([3, 4, 5, 1000].map(counts), [(0, 1, 2), (0, 1, 2), (1, 0, 2), (1, 0, 2)]);
 }
 
 #[test]
@@ -107,7 +111,7 @@ fn what_has_not_left_within_the_horizon_is_lost_and_forgotten() {
 fn what_enters_before_the_workload_is_the_handshakes() {
     let mut ledger = empty();
     ledger.enter(0, print(1));
-    ledger.change(&LinkProfile::default());
+    ledger.change(MS, &LinkProfile::default());
     ledger.enter(MS, print(2));
     ledger.leave(2 * MS, print(1));
     ledger.leave(3 * MS, print(2));
@@ -119,7 +123,7 @@ fn what_enters_before_the_workload_is_the_handshakes() {
 /// 0 and 2 do not leave.
 fn behind_a_bucket(profile: &LinkProfile, refused: u64) -> Count {
     let mut ledger = empty().with_bucket();
-    ledger.change(profile);
+    ledger.change(0, profile);
     (0..4).for_each(|id| ledger.enter(u64::from(id) * MS, print(id)));
     [1, 3].into_iter().for_each(|id| ledger.leave(90 * MS, print(id)));
     ledger.finish(Remains { queued: 0, refused })
@@ -151,4 +155,107 @@ fn where_frames_get_lost_the_kernel_tells_how_many_the_bucket_dropped() {
         (count.link.lost, count.link.overflowed, unclear)
     };
     assert_eq!([0, 1, 2].map(counts), [(2, 0, false), (1, 1, true), (0, 2, true)]);
+}
+
+/// A datagram over IPv6 with its number as the payload, and the right checksum.
+fn small(number: u64) -> Vec<u8> {
+    let mut frame =
+        vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x86, 0xdd, 0x60, 0, 0, 0, 0, 16, 17, 64];
+    let address = |last| [0xfd, 0x4d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last];
+    frame.extend([address(1), address(2)].concat());
+    // With these ports the checksums of 6 and 7 differ in one bit.
+    frame.extend([0x12, 0x51, 0x11, 0x51, 0, 16, 0, 0]);
+    frame.extend(number.to_le_bytes());
+    let words = frame[22..].as_chunks::<2>().0;
+    let sum: u32 = words.iter().map(|word| u32::from(u16::from_be_bytes(*word))).sum();
+    let sum = sum + 16 + 17;
+    let folded = (sum & 0xffff) + (sum >> 16);
+    frame[60..62].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    frame
+}
+
+fn with_flip(number: u64, bit: usize) -> Fingerprint {
+    let mut frame = small(number);
+    frame[bit / 8] ^= 1 << (bit % 8);
+    Fingerprint::of(&frame)
+}
+
+/// How many delays there were, and their sum in milliseconds.
+fn delays(count: &Count) -> (u64, f64) {
+    let [receipt] = count.receipts.as_slice() else { panic!("one profile") };
+    let delay = receipt.did.delay;
+    (delay.count, (delay.sum + delay.count as f64 * 10e6) / 1e6)
+}
+
+#[test]
+fn of_two_frames_that_differ_in_two_bits_the_right_one_had_a_bit_flipped() {
+    let bits = small(0).len() * 8;
+    let mut doubtful = 0;
+    for (wrong, right, bit) in (0..bits).flat_map(|bit| [(6, 7, bit), (7, 6, bit)]) {
+        for wrong_first in [true, false] {
+            let mut ledger = ledger_of(LinkProfile::default());
+            ledger.enter(MS, Fingerprint::of(&small(6)));
+            ledger.enter(3 * MS, Fingerprint::of(&small(7)));
+            let exits = [(wrong, with_flip(wrong, bit)), (right, Fingerprint::of(&small(right)))];
+            let mut sum = 0.0;
+            for ((number, print), at) in
+                if wrong_first { exits } else { [exits[1], exits[0]] }.into_iter().zip([12, 20])
+            {
+                ledger.leave(at * MS, print);
+                doubtful += usize::from(!ledger.doubts.is_empty());
+                sum += at as f64 - if number == 6 { 1.0 } else { 3.0 };
+            }
+            let count = ledger.finish(Remains::default());
+            let LinkCount { delivered, corrupted, duplicated, lost, overflowed, .. } = count.link;
+            let fates = (delivered, corrupted, duplicated, lost + overflowed, count.strays);
+            assert_eq!(fates, (2, 1, 0, 0, 0), "{wrong}, bit {bit}");
+            assert_eq!(delays(&count), (2, sum), "{wrong}, bit {bit}");
+            assert_eq!(count.link.marked, 0, "no profile marks");
+        }
+    }
+    assert!(doubtful > 0, "the two frames are told apart by more than two bits");
+}
+
+#[test]
+fn where_the_other_got_lost_the_likelier_delay_tells() {
+    for (wrong, at) in [(6, 11), (7, 13)] {
+        let mut ledger = ledger(1000);
+        ledger.enter(MS, Fingerprint::of(&small(6)));
+        ledger.enter(3 * MS, Fingerprint::of(&small(7)));
+        // The lowest bit of the payload.
+        ledger.leave(at * MS, with_flip(wrong, 62 * 8));
+        assert_eq!(ledger.doubts.len(), 1);
+        let count = ledger.finish(Remains::default());
+        assert_eq!((count.link.delivered, count.link.lost, count.strays), (1, 1, 0));
+        assert_eq!(delays(&count), (1, 10.0));
+    }
+}
+
+#[test]
+fn a_copy_may_be_the_one_with_the_wrong_bit() {
+    let probability = Probability::new(0.5).expect("between 0 and 1");
+    let duplicate = Correlated { probability, ..Correlated::default() };
+    let mut ledger = ledger_of(LinkProfile { duplicate, ..LinkProfile::default() });
+    ledger.enter(MS, Fingerprint::of(&small(6)));
+    ledger.enter(3 * MS, Fingerprint::of(&small(7)));
+    ledger.leave(11 * MS, Fingerprint::of(&small(6)));
+    ledger.leave(11 * MS, with_flip(6, 62 * 8));
+    ledger.leave(13 * MS, Fingerprint::of(&small(7)));
+    let count = ledger.finish(Remains::default());
+    let link = count.link;
+    assert_eq!((link.delivered, link.duplicated, link.lost + link.overflowed), (3, 1, 0));
+}
+
+#[test]
+fn what_enters_is_kept_over_time_if_asked_for() {
+    let periodic = crate::recording::sample::workload().periodic().clone();
+    let volume = Volume::new(crate::units::PathId(0), &periodic);
+    let mut ledger = empty().with_volume(Some(volume));
+    ledger.enter(0, print(1));
+    ledger.change(5 * MS, &LinkProfile::default());
+    for (at, id) in [(6, 2), (24, 3), (26, 4), (66, 5)] {
+        ledger.enter(at * MS, print(id));
+    }
+    let volume = ledger.finish(Remains::default()).volume.expect("it was asked for");
+    assert_eq!(volume.bytes, [86, 172, 0, 86]);
 }

@@ -1,0 +1,125 @@
+//! How long after an outage its path carries a sender's traffic again, so that what was redundant
+//! is so again. From what was put on the path alone, whatever the protocol: nothing of its insides.
+//!
+//! A **window** is ten slots of a [`Volume`] (ten messages, or 100 ms where that is longer), and one
+//! begins at each slot. The path **is back** at the first slot with anything in it of the first two
+//! windows in a row, after the outage, that each hold as much as the leanest of the ten windows'
+//! time before it, less a tenth. What a slot holds beyond the fullest before the outage does not
+//! count: so a burst of what had been waiting is not taken for a second of traffic. The resolution
+//! is one slot; a lone probe just before the path is back can make it up to a window early.
+//!
+//! Where the leanest window before was next to empty (less than a tenth of the payload that fell due
+//! in it), the sender used the path now and then only, and no level is there to come back to.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::{Recording, Recovery, Volume};
+use crate::timeline::Outage;
+
+/// Slots.
+const WINDOW: usize = 10;
+const WINDOWS_BEFORE: usize = 10;
+const FEWEST_WINDOWS_BEFORE: usize = 5;
+const ALLOWANCE: f64 = 0.9;
+/// Of the payload that falls due in a window.
+const LEAST_SHARE: f64 = 0.1;
+
+/// When a path that had been dark was used as before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathBack {
+    /// Never: not before the workload, or the light, ended.
+    pub after: Recovery,
+    /// If that is unknown.
+    pub why: Option<NoLevel>,
+}
+
+/// Why there is nothing to compare with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoLevel {
+    /// The outage began too soon after the start, or after the one before.
+    TooSoon,
+    /// The path was used now and then only.
+    Seldom,
+    /// The workload, or the light, ended too soon after the outage.
+    TooLate,
+}
+
+impl std::fmt::Display for NoLevel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::TooSoon => "too little was sent before the outage",
+            Self::Seldom => "the path was used now and then only before the outage",
+            Self::TooLate => "too little was sent after the outage",
+        })
+    }
+}
+
+impl PathBack {
+    /// `None`: the sender has no other path, or nothing was kept of this one.
+    pub(super) fn of(trial: &Recording, outage: &Outage) -> Option<Self> {
+        let volume = trial.volumes.iter().find(|volume| volume.path == outage.path)?;
+        if trial.protocol.paths().len() < 2 {
+            return None;
+        }
+        let others = trial.outages.iter().filter(|other| other.path == outage.path);
+        let lit_since = others.clone().map(|it| it.until).filter(|it| *it <= outage.from).max();
+        let dark_again = others.map(|it| it.from).filter(|it| *it >= outage.until).min();
+        let end = dark_again.unwrap_or(Duration::MAX).min(trial.measured());
+        let light = Light {
+            before: lit_since.unwrap_or_default()..outage.from,
+            after: outage.until..end,
+            least: least(trial, volume),
+        };
+        Some(match light.path_back(volume) {
+            Ok(after) => Self { after, why: None },
+            Err(why) => Self { after: Recovery::Unknown, why: Some(why) },
+        })
+    }
+}
+
+/// Bytes in a window below which a path is next to empty.
+fn least(trial: &Recording, volume: &Volume) -> u64 {
+    let periodic = trial.workload.periodic();
+    let window = volume.middle(WINDOW).as_secs_f64();
+    (periodic.rate * window * f64::from(periodic.size) * LEAST_SHARE) as u64
+}
+
+/// The times at which a path was not dark, before and after an outage.
+struct Light {
+    before: Range<Duration>,
+    after: Range<Duration>,
+    least: u64,
+}
+
+impl Light {
+    fn path_back(&self, volume: &Volume) -> Result<Recovery, NoLevel> {
+        let until = volume.ended_by(self.before.end);
+        let from = volume.first_at(self.before.start);
+        let before = from.max(until.saturating_sub(WINDOWS_BEFORE * WINDOW))..until;
+        if before.len() < FEWEST_WINDOWS_BEFORE * WINDOW {
+            return Err(NoLevel::TooSoon);
+        }
+        let fullest = volume.within(before.clone()).max().unwrap_or(0);
+        let window = |from: usize| -> u64 {
+            volume.within(from..from + WINDOW).map(|bytes| bytes.min(fullest)).sum()
+        };
+        let leanest = (before.start..=before.end - WINDOW).map(window).min().unwrap_or(0);
+        if leanest <= self.least {
+            return Err(NoLevel::Seldom);
+        }
+        let (from, end) = (volume.first_at(self.after.start), volume.ended_by(self.after.end));
+        let last = end.checked_sub(2 * WINDOW).filter(|last| *last >= from);
+        let enough = (leanest as f64 * ALLOWANCE) as u64;
+        let full = |from: usize| window(from) >= enough && window(from + WINDOW) >= enough;
+        let Some(back) = (from..=last.ok_or(NoLevel::TooLate)?).find(|from| full(*from)) else {
+            return Ok(Recovery::Never);
+        };
+        let first = volume.within(back..back + WINDOW).position(|bytes| bytes > 0).unwrap_or(0);
+        let after = volume.middle(back + first).saturating_sub(self.after.start);
+        Ok(Recovery::After(after))
+    }
+}
+
+#[cfg(test)]
+mod tests;
