@@ -61,8 +61,9 @@ pub enum Agrees {
 const PARTED_WAYS: &str = "
 in figures: the messages part ways at \"first apart\". uml's endpoints take microseconds for their work
 and sim's none, and so do slots from one to the next: once in a while that moves a timer past a tick,
-or one of two things that happen at once before the other. A packet more is then sent or dropped, and
-every later one meets the random number of another. The bit that corruption flips, and the number that
+or one of two things that happen at once before the other; and packets that leave together arrive
+together on sim and one after the other on uml, where they may be acknowledged apart. A packet more is
+then sent or dropped, and every later one meets the random number of another. The bit that corruption flips, and the number that
 the first correlated draw leans on, are the kernel's own from the start.
 ";
 

@@ -15,9 +15,14 @@ pub struct Standstill {
     running: Vec<Running>,
     /// The guest's uptime at the first and the last look.
     clocks: Option<(Duration, Duration)>,
+    looks: u32,
 }
 
+/// At least; …
 const LOOKS: u32 = 5;
+/// … and at most as long as the clock stands still: the kernel prints it in steps of 4 ms, and a
+/// program that only reads it takes seconds for one.
+const MOST_LOOKS: u32 = 100;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// What the kernel calls its idle process.
 const IDLE: u32 = 0;
@@ -26,7 +31,7 @@ impl Standstill {
     /// Looks several times, since programs that wait for one another take turns.
     pub fn look(folder: &Path, monitor: &Path) -> Self {
         let mut found = Self::default();
-        for _ in 0..LOOKS {
+        while found.looks < LOOKS || (found.stood_still() && found.looks < MOST_LOOKS) {
             let Ok(Some(running)) = mconsole::running(folder, monitor) else { break };
             found.add(running);
             sleep(BETWEEN_LOOKS);
@@ -34,9 +39,14 @@ impl Standstill {
         found
     }
 
+    fn stood_still(&self) -> bool {
+        self.clocks.is_none_or(|(first, last)| first == last)
+    }
+
     fn add(&mut self, running: Running) {
         let first = self.clocks.map_or(running.clock, |(first, _)| first);
         self.clocks = Some((first, running.clock));
+        self.looks += 1;
         if !self.running.iter().any(|known| known.process == running.process) {
             self.running.push(running);
         }
@@ -58,7 +68,7 @@ impl fmt::Display for Standstill {
             .collect();
         let busy = busy.join(", ");
         let alone = matches!(self.running.as_slice(), [one] if !is_kernels_own(one));
-        let creeps = alone && went < BETWEEN_LOOKS * (LOOKS - 1);
+        let creeps = alone && went < BETWEEN_LOOKS * (self.looks - 1);
         match (went.is_zero(), busy.is_empty()) {
             (true, false) => write!(
                 f,
