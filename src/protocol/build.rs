@@ -32,7 +32,7 @@ pub fn build(
         ProtocolSettings::Udp(settings) => Box::new(Udp::new(settings)),
         ProtocolSettings::UdpArq(settings) => Box::new(UdpArq::new(settings)),
         ProtocolSettings::Replicate(settings) => replicate(settings, role, seed)?,
-        ProtocolSettings::Kcp(settings) => Box::new(Kcp::new(settings, seed)),
+        ProtocolSettings::Kcp(settings) => Box::new(Kcp::new(settings, role, seed)),
         ProtocolSettings::Quic(settings) => Box::new(quic::build(settings, role, seed)?),
         ProtocolSettings::Mpquic(settings) => Box::new(mpquic::build(settings, role, seed)?),
         ProtocolSettings::Tcp(_) | ProtocolSettings::Mptcp(_) | ProtocolSettings::Kcptun(_) => {

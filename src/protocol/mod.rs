@@ -9,6 +9,7 @@ pub mod entropy;
 mod first_copy;
 pub mod framing;
 pub mod kcp;
+pub mod kcptun;
 pub mod mpquic;
 pub mod quic;
 pub mod replicate;

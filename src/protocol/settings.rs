@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::kcptun::Wrapping;
+use super::kcptun::crypt::Crypt;
+use super::kcptun::fec::GroupSizes;
+use super::kcptun::smux::Version;
 use crate::units::PathId;
 
 mod system;
@@ -78,6 +82,15 @@ pub struct KcpSettings {
     /// kcp-go only: what is written waits for the next flush, unless it fills a window.
     #[serde(default)]
     pub write_delay: bool,
+    /// kcp-go only: forward error correction.
+    #[serde(default)]
+    pub fec: Option<GroupSizes>,
+    /// kcp-go only: the envelope around each datagram, even of [`Crypt::None`].
+    #[serde(default)]
+    pub crypt: Option<Crypt>,
+    /// kcp-go only: messages travel on a stream of smux, as inside of kcptun. Implies `stream`.
+    #[serde(default)]
+    pub smux: Option<Version>,
 }
 
 impl KcpSettings {
@@ -99,7 +112,15 @@ impl KcpSettings {
             update_interval: Duration::from_millis(1),
             ack_nodelay: false,
             write_delay: false,
+            fec: None,
+            crypt: None,
+            smux: None,
         }
+    }
+
+    /// What error correction and envelope take of the mtu; bytes.
+    pub const fn wrapping_overhead(&self) -> usize {
+        Wrapping::overhead(self.crypt, self.fec)
     }
 }
 

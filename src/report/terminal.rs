@@ -214,11 +214,14 @@ fn order(summary: &Summary) -> &'static str {
     if summary.delivery.ordered { "ordered" } else { "unordered" }
 }
 
+/// Keeps a figure and its unit on one line.
+const NO_BREAK: &str = "\u{a0}";
+
 /// When a path that had been dark was used again, by each sender that has another one.
 fn paths_back(report: &Report, style: Style) -> String {
     let senders = report.senders.iter().map(|sender| &sender.pooled);
     let backs = senders.filter_map(|summary| {
-        let back = figures::recovery(Some(summary.path_back()?));
+        let back = figures::recovery(Some(summary.path_back()?)).replace(' ', NO_BREAK);
         let why: Vec<_> = summary.path_back_unknown().iter().map(ToString::to_string).collect();
         let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
         Some(format!("{} {back}{why}", summary.sender))
@@ -231,7 +234,7 @@ fn paths_back(report: &Report, style: Style) -> String {
         "dark path in use again after its outage (as much on the wire as before): {}",
         backs.join(", ")
     );
-    list(&[line], Tone::Plain, style)
+    list(&[line], Tone::Plain, style).replace(NO_BREAK, " ")
 }
 
 fn footnotes(report: &Report, style: Style) -> String {

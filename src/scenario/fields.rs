@@ -120,6 +120,11 @@ impl<'n> Fields<'n> {
         self.left.iter().any(|(present, _)| present.name == key)
     }
 
+    /// Where the value of a key is that was not taken yet.
+    pub fn place_of(&self, key: &str) -> Option<&'n Place> {
+        self.left.iter().find(|(present, _)| present.name == key).map(|(_, node)| &node.place)
+    }
+
     /// Judges none of the keys that are left: the mapping as a whole is a mistake.
     pub fn leave(&mut self) {
         self.left.clear();

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::limits;
 use super::quantity::{QuantityError, print_duration};
+use crate::protocol::kcptun::fec::GroupSizesError;
 
 #[derive(Debug, Error)]
 pub enum Mistake {
@@ -143,6 +144,12 @@ pub enum Mistake {
     CannotReplicate { protocol: &'static str, reason: &'static str },
     #[error("with an `mtu` of {mtu}B no copy fits a packet: {limit}B are the most")]
     MtuTooLargeToCopy { mtu: u32, limit: u32 },
+    #[error("an `mtu` of {mtu}B has no room for the headers: {least}B are the least with these")]
+    MtuTooSmall { mtu: u32, least: u32 },
+    #[error("{0}")]
+    GroupSizes(#[from] GroupSizesError),
+    #[error("`{key}` is part of kcp-go, and this is another behaviour")]
+    OnlyKcpGo { key: &'static str },
     #[error("the paths of `replicate` count, and what it replicates has none of its own")]
     InnerPath,
     #[error("this claim has no figure")]
@@ -187,6 +194,7 @@ impl Mistake {
             Self::ReorderWithoutDelay => Some("add a `delay`, or write `reorder: none`"),
             Self::OutageDirection => Some("to lose packets one way, write `set: { loss: 100% }`"),
             Self::OutageFor => Some("leave `for` out"),
+            Self::OnlyKcpGo { .. } => Some("add `behaviour: kcp-go-5.6`"),
             Self::TooManyMessages { .. } => {
                 Some("`keep: histogram` needs no memory for each message, and allows more")
             }

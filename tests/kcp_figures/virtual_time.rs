@@ -7,21 +7,22 @@ use std::time::Duration;
 
 use impairlab::protocol::kcp::Kcp;
 use impairlab::protocol::settings::KcpSettings;
-use impairlab::protocol::{Datagram, Output, Protocol, Sent};
+use impairlab::protocol::{Datagram, Output, Protocol, Role, Sent};
 use impairlab::splitmix::SplitMix64;
 use impairlab::units::{Instant, PathId};
 
 /// What an IPv4 and a UDP header add to a datagram; bytes.
 const IP_OVERHEAD: u64 = 28;
 const MESSAGE_LEN: usize = 600;
-/// One way, both directions; drawn evenly from this for each datagram, so that datagrams overtake
-/// each other.
+/// One way, both directions; drawn evenly from this for each datagram.
 const DELAY_NS: Range<u64> = 30_000_000..50_000_000;
 
 #[derive(Debug, Clone)]
 pub struct Setup {
     pub settings: KcpSettings,
     pub loss: f64,
+    /// No datagram overtakes another: one that would waits for it.
+    pub in_order: bool,
     pub messages: u64,
     pub messages_per_second: u64,
     /// The first message is due this long after both sides started.
@@ -53,10 +54,7 @@ impl Message {
 impl Outcome {
     /// Milliseconds.
     pub fn percentile_ms(&self, share: f64) -> f64 {
-        let mut latencies: Vec<Duration> = self.messages.iter().map(Message::latency).collect();
-        latencies.sort_unstable();
-        let rank = (share * latencies.len() as f64).ceil() as usize;
-        latencies[rank.max(1) - 1].as_secs_f64() * 1e3
+        percentile_ms(&self.messages, share)
     }
 
     pub fn retransmitted_percent(&self) -> f64 {
@@ -66,6 +64,14 @@ impl Outcome {
     pub fn amplification(&self) -> f64 {
         self.wire_bytes as f64 / (MESSAGE_LEN * self.messages.len()) as f64
     }
+}
+
+/// Of the latencies of these messages, in milliseconds.
+pub fn percentile_ms(messages: &[Message], share: f64) -> f64 {
+    let mut latencies: Vec<Duration> = messages.iter().map(Message::latency).collect();
+    latencies.sort_unstable();
+    let rank = (share * latencies.len() as f64).ceil() as usize;
+    latencies[rank.max(1) - 1].as_secs_f64() * 1e3
 }
 
 /// Seeded, so that a run is the same everywhere.
@@ -95,6 +101,8 @@ struct Run<'a> {
     /// By arrival, then in the order they were sent: the side and the payload.
     travelling: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
     transmitted: u64,
+    /// The last arrival at each side.
+    arrivals: [Instant; 2],
     sent: u64,
     outcome: Outcome,
 }
@@ -103,10 +111,11 @@ pub fn run(setup: &Setup, seed: u64) -> Outcome {
     let mut run = Run {
         setup,
         random: Random(SplitMix64::new(seed)),
-        sides: [Kcp::new(&setup.settings, seed), Kcp::new(&setup.settings, seed)],
+        sides: [Role::Client, Role::Server].map(|role| Kcp::new(&setup.settings, role, seed)),
         wakes: [Instant::ZERO; 2],
         travelling: BTreeMap::new(),
         transmitted: 0,
+        arrivals: [Instant::ZERO; 2],
         sent: 0,
         outcome: Outcome { messages: Vec::new(), retransmissions: 0, wire_bytes: 0 },
     };
@@ -166,9 +175,13 @@ impl Run<'_> {
 
     fn transmit(&mut self, to: usize, now: Instant, payload: Vec<u8>) {
         self.outcome.wire_bytes += payload.len() as u64 + IP_OVERHEAD;
-        let delay = self.random.delay();
+        let mut arrival = now + self.random.delay();
         if !self.random.chance(self.setup.loss) && !self.setup.outage.contains(&now) {
-            self.travelling.insert((now + delay, self.transmitted), (to, payload));
+            if self.setup.in_order {
+                arrival = arrival.max(self.arrivals[to]);
+                self.arrivals[to] = arrival;
+            }
+            self.travelling.insert((arrival, self.transmitted), (to, payload));
         }
         self.transmitted += 1;
     }

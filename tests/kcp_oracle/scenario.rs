@@ -92,7 +92,6 @@ fn settings() -> impl Strategy<Value = KcpSettings> {
     let flushes = (any::<bool>(), prop::bool::weighted(0.3), prop::bool::weighted(0.3));
     (pace, windows, rest, flushes).prop_map(|(pace, windows, (mtu, stream, update_ms), flushes)| {
         KcpSettings {
-            path: PathId(0),
             behaviour: KcpBehaviour::Ikcp17,
             nodelay: pace.0,
             interval: Duration::from_millis(pace.1.into()),
@@ -106,6 +105,7 @@ fn settings() -> impl Strategy<Value = KcpSettings> {
             update_interval: Duration::from_millis(update_ms.into()),
             ack_nodelay: flushes.1,
             write_delay: flushes.2,
+            ..KcpSettings::new(PathId(0))
         }
     })
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use impairlab::protocol::kcp::{Kcp, Origin};
 use impairlab::protocol::settings::KcpSettings;
-use impairlab::protocol::{Datagram, Output, Protocol, Sent};
+use impairlab::protocol::{Datagram, Output, Protocol, Role, Sent};
 use impairlab::units::{Instant, PathId};
 
 use crate::peer::{Answer, Call, Oracle};
@@ -49,7 +49,7 @@ pub fn run<O: Oracle>(
     seen: &mut SessionsSeen,
 ) -> Result<(), String> {
     let side = || Side {
-        ours: Kcp::with_conversation(settings, CONV),
+        ours: Kcp::with_conversation(settings, Role::Client, CONV),
         oracle: oracle(),
         delivered: Vec::new(),
     };

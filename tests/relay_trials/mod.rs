@@ -7,9 +7,12 @@ use std::time::Duration;
 use impairlab::engine::Trial;
 use impairlab::link::profile::LinkProfile;
 use impairlab::protocol::ProtocolSettings;
+use impairlab::protocol::kcptun::crypt::Crypt;
+use impairlab::protocol::kcptun::fec::GroupSizes;
+use impairlab::protocol::kcptun::smux::Version;
 use impairlab::protocol::settings::{
-    Copy, KcpSettings, MpquicCongestion, MpquicScheduler, MpquicSettings, QuicCongestion, QuicMode,
-    QuicSettings, ReplicateSettings, UdpSettings,
+    Copy, KcpBehaviour, KcpSettings, MpquicCongestion, MpquicScheduler, MpquicSettings,
+    QuicCongestion, QuicMode, QuicSettings, ReplicateSettings, UdpSettings,
 };
 use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
 use impairlab::timeline::Timeline;
@@ -81,15 +84,28 @@ pub fn quic(up: LinkProfile, down: LinkProfile) -> Trial {
     of(quic_settings(), Workload::Control(periodic()), vec![path("first", up, down)])
 }
 
-/// KCP, QUIC and multipath QUIC, over one or two paths of the same profile.
+/// KCP, KCP with all that kcptun adds, QUIC and multipath QUIC, over one or two paths of the same profile.
 pub fn reliable(profile: LinkProfile) -> Vec<Trial> {
     let kcp = KcpSettings::new(PATH);
+    let kcptun = KcpSettings {
+        behaviour: KcpBehaviour::KcpGo56,
+        mtu: 1350,
+        fec: Some(GroupSizes::new(3, 2).expect("a group")),
+        crypt: Some(Crypt::Aes),
+        smux: Some(Version::Two),
+        ..kcp.clone()
+    };
     let mpquic = MpquicSettings {
         paths: vec![PATH, PathId(1)],
         scheduler: MpquicScheduler::Redundant,
         congestion: MpquicCongestion::Bbr,
     };
-    let senders = [ProtocolSettings::Kcp(kcp), quic_settings(), ProtocolSettings::Mpquic(mpquic)];
+    let senders = [
+        ProtocolSettings::Kcp(kcp),
+        ProtocolSettings::Kcp(kcptun),
+        quic_settings(),
+        ProtocolSettings::Mpquic(mpquic),
+    ];
     let paths = ["first", "second"].map(|name| path(name, profile.clone(), profile.clone()));
     let trial = |sender| of(sender, Workload::Control(periodic()), paths.to_vec());
     senders.into_iter().map(trial).collect()

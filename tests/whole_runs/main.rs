@@ -2,6 +2,7 @@
 //! code.
 
 mod closed_forms;
+mod kcptun_layers;
 mod lab;
 mod paths_back;
 mod published_figures;

@@ -18,6 +18,9 @@ enum Kind {
     /// have been ours, so lie within our spread, widened by the tolerance (twice that for P999,
     /// which rests on 30 messages).
     OneRun,
+    /// One run of which is not told how long it was, so that its P999 may rest on 3 messages: within a
+    /// quarter here; `tests/kcp_figures` holds it against minutes.
+    ShortRun,
 }
 
 struct Published {
@@ -64,13 +67,17 @@ impl Published {
     }
 
     fn p999_tolerance(&self) -> f64 {
-        if self.kind == Kind::OneRun { 0.10 } else { 0.05 }
+        match self.kind {
+            Kind::Mean => 0.05,
+            Kind::OneRun => 0.10,
+            Kind::ShortRun => 0.25,
+        }
     }
 
     fn agrees(&self, published: f64, tolerance: f64, measured: &[f64]) -> bool {
         let (low, high) = match self.kind {
             Kind::Mean => (mean(measured), mean(measured)),
-            Kind::OneRun => (
+            Kind::OneRun | Kind::ShortRun => (
                 measured.iter().copied().fold(f64::INFINITY, f64::min),
                 measured.iter().copied().fold(0.0, f64::max),
             ),
@@ -133,6 +140,37 @@ fn kcp_at_five_percent() {
             row("c-2", Kind::Mean, [49.4, 203.2, 290.3], Amplification::Total(1.272)),
             row("c-1", Kind::Mean, [49.3, 164.7, 186.6], Amplification::Total(1.371)),
             row("at-once", Kind::Mean, [43.3, 177.1, 263.9], Amplification::Total(1.288)),
+        ],
+    );
+}
+
+/// But for 1+1 at 5 %, whose P99 lies where latencies jump (50 to 72 ms from run to run).
+#[test]
+fn error_correction_of_kcp_go() {
+    const SENDERS: &str = "  plain: { kcp: { behaviour: kcp-go-5.6 } }
+  fec-10-3: { kcp: { behaviour: kcp-go-5.6, fec: { data: 10, parity: 3 } } }
+  fec-3-2: { kcp: { behaviour: kcp-go-5.6, fec: { data: 3, parity: 2 } } }
+  fec-1-1: { kcp: { behaviour: kcp-go-5.6, fec: { data: 1, parity: 1 } } }";
+    let short_run = |sender, percentiles, amplification| {
+        row(sender, Kind::ShortRun, percentiles, Amplification::Total(amplification))
+    };
+    measure(
+        "  p: { delay: 40ms, jitter: 10ms, loss: 2%, order: keep }",
+        SENDERS,
+        &[
+            short_run("plain", [41.4, 141.0, 158.0], 1.31),
+            short_run("fec-10-3", [41.1, 127.0, 150.0], 1.72),
+            short_run("fec-3-2", [40.4, 64.0, 87.0], 2.20),
+            short_run("fec-1-1", [40.2, 50.0, 106.0], 2.61),
+        ],
+    );
+    measure(
+        "  p: { delay: 40ms, jitter: 10ms, loss: 5%, order: keep }",
+        SENDERS,
+        &[
+            short_run("plain", [43.4, 177.0, 249.0], 1.36),
+            short_run("fec-10-3", [42.2, 146.0, 170.0], 1.75),
+            short_run("fec-3-2", [40.8, 80.0, 90.0], 2.22),
         ],
     );
 }

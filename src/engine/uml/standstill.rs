@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_a_guest_did_is_said_in_its_own_time() {
-        let spins = standstill(&[(31, "spin", 1012.500_123), (31, "spin", 1012.500_123)]);
+        let spins = standstill(&[(31, "spin", 1_012.500_123), (31, "spin", 1_012.500_123)]);
         let expected = "its clock stands still at 12.500 s, where this runs: spin (process 31).";
         assert!(spins.starts_with(expected), "{spins}");
         let reads = standstill(&[(31, "spin", 1012.5), (31, "spin", 1012.525)]);

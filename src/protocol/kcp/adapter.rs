@@ -1,20 +1,25 @@
-//! KCP as a sender under test: an engine, the driver KCP leaves to its user, and the framing of
-//! stream mode. There is no handshake and no end: both sides know the conversation number from the
-//! start.
+//! KCP as a sender under test, its layers put together: how messages travel (`channel`), an engine,
+//! the driver KCP leaves to its user, and what kcp-go puts around a datagram (`kcptun::Wrapping`).
+//! There is no handshake, but that of smux, and no end: both sides know the conversation number
+//! from the start.
 
 use std::collections::VecDeque;
 
+use crate::protocol::kcptun::Wrapping;
 use crate::protocol::settings::KcpSettings;
-use crate::protocol::{Datagram, Delivery, Output, Protocol, ProtocolStatistics, Sent, State};
+use crate::protocol::{
+    Datagram, Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State,
+};
 use crate::splitmix::mix;
 use crate::units::{Instant, PathId};
 
 use super::behaviour::{Behaviour, FlushRule};
+use super::channel::Channel;
 use super::driver::Driver;
 use super::engine::Engine;
-use super::framing::{MessageCutter, with_prefix};
 use super::input::{News, Origin};
 use super::polled::Polled;
+use super::segment::Segment;
 use super::session::Session;
 use super::settings::EngineSettings;
 
@@ -40,105 +45,127 @@ pub struct Kcp {
     path: PathId,
     engine: Engine,
     driver: Box<dyn Driver>,
-    /// Bytes.
-    longest_message: usize,
-    /// In stream mode.
-    cutter: Option<MessageCutter>,
+    channel: Channel,
+    wrapping: Wrapping,
+    /// The peer chooses the conversation number, and has not been heard yet.
+    awaits_conversation: bool,
     delivered: VecDeque<Vec<u8>>,
     discarded: u64,
+    recovered: u64,
 }
 
 impl Kcp {
     /// Both sides are made from the same settings and the same seed, which gives the conversation
     /// number.
-    pub fn new(settings: &KcpSettings, seed: u64) -> Self {
-        Self::with_conversation(settings, conversation(seed))
+    pub fn new(settings: &KcpSettings, role: Role, seed: u64) -> Self {
+        Self::with_conversation(settings, role, conversation(seed))
     }
 
     /// With the conversation number of a peer that does not take it from a seed.
-    pub fn with_conversation(settings: &KcpSettings, conv: u32) -> Self {
+    pub fn with_conversation(settings: &KcpSettings, role: Role, conv: u32) -> Self {
         let behaviour = Behaviour::of(settings.behaviour);
         let engine_settings = EngineSettings::from(settings);
-        let longest_message = longest_message(&engine_settings, behaviour);
+        // Each side has nonces of its own.
+        let nonces = mix(u64::from(conv) << 1 | u64::from(role == Role::Server));
         Self {
             path: settings.path,
             driver: driver(settings, behaviour),
-            longest_message,
-            cutter: settings.stream.then(|| MessageCutter::new(longest_message)),
+            channel: Channel::new(settings, &engine_settings, behaviour, role),
+            wrapping: Wrapping::new(settings.crypt, settings.fec, nonces),
+            awaits_conversation: false,
             delivered: VecDeque::new(),
             discarded: 0,
+            recovered: 0,
             engine: Engine::new(conv, engine_settings, behaviour),
         }
     }
 
-    /// Takes KCP segments that arrived, or that error correction has recovered.
-    pub fn input(&mut self, now: Instant, datagram: &[u8], origin: Origin) {
+    /// A server that takes the conversation number of whoever speaks first, as kcp-go's does.
+    pub fn accepting(settings: &KcpSettings, seed: u64) -> Self {
+        let awaits_conversation = true;
+        Self { awaits_conversation, ..Self::new(settings, Role::Server, seed) }
+    }
+
+    /// Datagrams with news that error correction has made again.
+    pub const fn recovered(&self) -> u64 {
+        self.recovered
+    }
+
+    fn input(&mut self, now: Instant, datagram: &[u8], origin: Origin) {
         self.driver.advance(&mut self.engine, now.as_millis());
-        if !matches!(self.engine.input(datagram, origin), Ok(News::Some)) {
-            self.discarded += 1;
+        if std::mem::take(&mut self.awaits_conversation) {
+            self.accept(datagram);
         }
-        self.take_messages();
-        self.driver.after_input(&mut self.engine);
-    }
-
-    fn wake(&self, now: Instant) -> Option<Instant> {
-        let wake_ms = self.driver.wake_ms(&self.engine, now.as_millis())?;
-        Some(Instant::from_nanos(wake_ms.saturating_mul(NANOS_PER_MILLI)))
-    }
-
-    fn take_messages(&mut self) {
+        let news = matches!(self.engine.input(datagram, origin), Ok(News::Some));
+        match origin {
+            Origin::Arrived => self.discarded += u64::from(!news),
+            Origin::Recovered => self.recovered += u64::from(news),
+        }
         while let Some(bytes) = self.engine.receive() {
-            match &mut self.cutter {
-                None => self.delivered.push_back(bytes),
-                Some(cutter) => {
-                    cutter.push(&bytes);
-                    self.delivered.extend(std::iter::from_fn(|| cutter.pop()));
-                }
-            }
+            self.channel.read(bytes, &mut self.delivered);
         }
+        self.driver.after_input(&mut self.engine);
+        self.channel.write_waiting(&mut *self.driver, &mut self.engine);
+    }
+
+    fn accept(&mut self, datagram: &[u8]) {
+        match conversation_of(datagram) {
+            Some(conv) => self.engine.conv = conv,
+            None => self.awaits_conversation = true,
+        }
+    }
+
+    /// When KCP or what is on it has something to do.
+    fn wake(&self, now: Instant) -> Option<Instant> {
+        let flush = self.driver.wake_ms(&self.engine, now.as_millis());
+        let flush = flush.map(|ms| Instant::from_nanos(ms.saturating_mul(NANOS_PER_MILLI)));
+        flush.into_iter().chain(self.channel.wake()).min()
+    }
+
+    fn update(&mut self, now: Instant) {
+        self.driver.advance(&mut self.engine, now.as_millis());
+        self.channel.update(now);
+        self.channel.write_waiting(&mut *self.driver, &mut self.engine);
     }
 }
 
 impl Protocol for Kcp {
     fn send(&mut self, now: Instant, message: &[u8]) -> Sent {
-        self.driver.advance(&mut self.engine, now.as_millis());
-        if message.len() > self.longest_message {
-            return Sent::Refused;
-        }
-        let written = match self.cutter {
-            None => self.driver.write(&mut self.engine, message),
-            Some(_) => self.driver.write(&mut self.engine, &with_prefix(message)),
-        };
-        match written {
-            Ok(()) => Sent::Accepted,
-            Err(_) => Sent::Refused,
-        }
+        self.update(now);
+        self.channel.send(&mut *self.driver, &mut self.engine, message)
     }
 
     fn receive(&mut self, now: Instant, datagram: Datagram) {
-        self.input(now, &datagram.payload, Origin::Arrived);
+        let Ok(unwrapped) = self.wrapping.unwrap(now.as_millis(), datagram.payload) else {
+            self.discarded += 1;
+            return;
+        };
+        if let Some(datagram) = unwrapped.datagram {
+            self.input(now, &datagram, Origin::Arrived);
+        }
+        for datagram in unwrapped.recovered {
+            self.input(now, &datagram, Origin::Recovered);
+        }
     }
 
     fn poll(&mut self, now: Instant) -> Output {
         if self.wake(now).is_some_and(|wake| wake <= now) {
-            self.driver.advance(&mut self.engine, now.as_millis());
+            self.update(now);
         }
         if let Some(message) = self.delivered.pop_front() {
             return Output::Deliver(message);
         }
-        if let Some(payload) = self.engine.transmit() {
-            return Output::Transmit(Datagram::new(self.path, payload));
+        while let Some(datagram) = self.engine.transmit() {
+            self.wrapping.wrap(datagram);
         }
-        Output::Wait(self.wake(now))
+        match self.wrapping.transmit() {
+            Some(packet) => Output::Transmit(Datagram::new(self.path, packet)),
+            None => Output::Wait(self.wake(now)),
+        }
     }
 
     fn state(&self) -> State {
-        match &self.cutter {
-            Some(cutter) if cutter.is_broken() => {
-                State::Closed("a forged message length broke the KCP stream".to_owned())
-            }
-            _ => State::Established,
-        }
+        self.channel.state()
     }
 
     fn delivery(&self) -> Delivery {
@@ -163,16 +190,16 @@ fn driver(settings: &KcpSettings, behaviour: Behaviour) -> Box<dyn Driver> {
     }
 }
 
-/// Bytes. The other side has the same receive window.
-fn longest_message(settings: &EngineSettings, behaviour: Behaviour) -> usize {
-    let window = behaviour.receive_window.window(settings.receive_window);
-    let most = if settings.stream { u32::MAX } else { window };
-    settings.segment_len() * most.min(behaviour.fragment_limit - 1) as usize
-}
-
 /// Spread over all numbers but 0, which some implementations take for "none".
 fn conversation(seed: u64) -> u32 {
     ((mix(seed) >> 32) as u32).max(1)
+}
+
+/// What the first segment of a datagram says, if it is one.
+fn conversation_of(mut datagram: &[u8]) -> Option<u32> {
+    let conv = u32::from_le_bytes(*datagram.first_chunk()?);
+    let is_segment = matches!(Segment::take(&mut datagram, conv), Ok(Some(_)));
+    is_segment.then_some(conv)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod adapter;
 mod behaviour;
+mod channel;
 mod clock;
 mod congestion;
 mod driver;

@@ -6,8 +6,8 @@ use crate::protocol::settings::KcpSettings;
 use super::rto::NoDelay;
 use super::segment::HEADER_LEN;
 
-/// The smallest datagram KCP can be told to use.
-const SMALLEST_MTU: u32 = 50;
+/// The smallest datagram KCP can be told to use, without what is put around it; bytes.
+pub const SMALLEST_MTU: u32 = 50;
 /// The payload of the largest UDP datagram over IPv4.
 const LARGEST_MTU: u32 = 65_507;
 /// A window of 0 means this many segments.
@@ -24,7 +24,7 @@ pub struct EngineSettings {
     pub send_window: u32,
     /// Segments, at most what the header's 16 bits can say.
     pub receive_window: u32,
-    /// Bytes of UDP payload.
+    /// Bytes of a datagram before anything is put around it.
     pub mtu: usize,
     pub stream: bool,
     /// With behaviours that flush on input: acknowledgements do not wait for the next flush.
@@ -43,6 +43,8 @@ impl From<&KcpSettings> for EngineSettings {
         let interval = settings.interval.as_millis().clamp(10, 5_000);
         let send_window =
             if settings.send_window == 0 { DEFAULT_SEND_WINDOW } else { settings.send_window };
+        let overhead = settings.wrapping_overhead() as u32;
+        let mtu = settings.mtu.clamp(SMALLEST_MTU + overhead, LARGEST_MTU) - overhead;
         Self {
             nodelay: NoDelay::from_number(settings.nodelay),
             interval_ms: interval as u32,
@@ -50,8 +52,8 @@ impl From<&KcpSettings> for EngineSettings {
             congestion_control: !settings.nc,
             send_window,
             receive_window: settings.receive_window.min(u32::from(u16::MAX)),
-            mtu: settings.mtu.clamp(SMALLEST_MTU, LARGEST_MTU) as usize,
-            stream: settings.stream,
+            mtu: mtu as usize,
+            stream: settings.stream || settings.smux.is_some(),
             ack_nodelay: settings.ack_nodelay,
         }
     }

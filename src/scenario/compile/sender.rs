@@ -2,6 +2,7 @@
 
 use super::names::Names;
 use crate::protocol::ProtocolSettings;
+use crate::protocol::framing::MAX_MESSAGE;
 use crate::protocol::settings::{Copy, QuicMode, ReplicateSettings};
 use crate::scenario::diagnostic::Mistakes;
 use crate::scenario::fields::{self, Fields};
@@ -129,8 +130,12 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
             let limit = limits::UDP_MESSAGE - limits::ARQ_HEADER;
             Some((limit.into(), "each has to fit a packet of 1500 bytes, behind its number"))
         }
+        ProtocolSettings::Kcp(kcp) if kcp.smux.is_some() => {
+            Some((MAX_MESSAGE as u64, "more is not put on a stream"))
+        }
         ProtocolSettings::Kcp(kcp) => {
-            let segment = u64::from(kcp.mtu.saturating_sub(limits::KCP_OVERHEAD));
+            let overhead = limits::KCP_OVERHEAD + kcp.wrapping_overhead() as u32;
+            let segment = u64::from(kcp.mtu.saturating_sub(overhead));
             let length_prefix = 4;
             let limit = segment * u64::from(limits::KCP_FRAGMENTS) - length_prefix;
             Some((limit, "ikcp takes at most 127 segments a message, which the mtu makes as large"))

@@ -1,5 +1,7 @@
 //! `kcp`. What is not written is as in [`KcpSettings::new`].
 
+mod layers;
+
 use std::time::Duration;
 
 use super::option::{self, SenderOption};
@@ -42,7 +44,7 @@ pub fn options() -> Vec<KcpOption> {
         ("ikcp-1.7", KcpBehaviour::Ikcp17),
         ("kcp-go-5.6", KcpBehaviour::KcpGo56),
     ];
-    vec![
+    let mut options = vec![
         KcpOption::word("behaviour", behaviours, |kcp| &mut kcp.behaviour).about(
             "whose rules: the C code of 2024, that of 2017, which counts skipped packets differently, \
              or what kcptun runs",
@@ -56,7 +58,7 @@ pub fn options() -> Vec<KcpOption> {
         KcpOption::whole("send-window", SEND_WINDOW, |kcp| &mut kcp.send_window).about("segments"),
         KcpOption::whole("receive-window", RECEIVE_WINDOW, |kcp| &mut kcp.receive_window)
             .about("segments (ikcp raises less than 128 to 128)"),
-        KcpOption::size("mtu", MTU, |kcp| &mut kcp.mtu).about("UDP payload of a datagram"),
+        KcpOption::size("mtu", MTU, |kcp| &mut kcp.mtu).about("UDP payload of a datagram, with what is around it"),
         KcpOption::flag("stream", |kcp| &mut kcp.stream).about("merge messages into full segments"),
         KcpOption::flag("flush-at-once", |kcp| &mut kcp.flush_at_once)
             .about("flush on send and on input, not only on the clock"),
@@ -66,12 +68,16 @@ pub fn options() -> Vec<KcpOption> {
             .about("kcp-go only: acknowledgements leave at once"),
         KcpOption::flag("write-delay", |kcp| &mut kcp.write_delay)
             .about("kcp-go only: what is written waits for the next flush"),
-    ]
+    ];
+    options.extend(layers::options());
+    options
 }
 
 fn read(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSettings> {
     let path = choice.path(fields, "`kcp`");
     let mut settings = KcpSettings::new(path.unwrap_or(PathId(0)));
+    let places = layers::Places::of(fields);
     option::read(&options(), fields, &mut settings);
+    places.check(&settings, fields.mistakes);
     path.map(|_| ProtocolSettings::Kcp(settings))
 }

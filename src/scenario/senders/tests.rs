@@ -1,8 +1,11 @@
 use std::path::Path;
 
 use super::*;
+use crate::protocol::kcptun::crypt::Crypt;
+use crate::protocol::kcptun::fec::GroupSizes;
+use crate::protocol::kcptun::smux::Version;
 use crate::protocol::settings::{
-    Copy, KcpSettings, KcptunSettings, MpquicSettings, MptcpSettings, QuicSettings,
+    Copy, KcpBehaviour, KcpSettings, KcptunSettings, MpquicSettings, MptcpSettings, QuicSettings,
     ReplicateSettings, TcpSettings, UdpArqSettings, UdpSettings,
 };
 use crate::scenario::load_str;
@@ -51,29 +54,48 @@ fn what_is_listed_is_what_is_written_and_the_defaults_are_the_same() {
 #[test]
 fn every_default_can_be_written_and_is_read_as_the_same() {
     for settings in each() {
-        if let ProtocolSettings::Replicate(_) = settings {
-            continue;
+        if !matches!(settings, ProtocolSettings::Replicate(_)) {
+            assert_eq!(read_back(&settings), settings);
         }
-        let options: Vec<String> =
-            written(&settings).into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
-        let paths = match Sender::of(&settings).paths {
-            PathKeys::One => "path: a, ".to_owned(),
-            PathKeys::Several { .. } => match settings.paths().len() {
-                1 => "paths: [a], ".to_owned(),
-                _ => "paths: [a, b], ".to_owned(),
-            },
-        };
-        let keyword = settings.keyword();
-        let text = format!(
-            "version: 1\nname: one\npaths: {{ a: {{ delay: 1ms }}, b: {{ delay: 1ms }} }}\n\
-             workload: {{ control: {{ rate: 1/s, size: 100B, duration: 1s, deadline: 1s }} }}\n\
-             senders: {{ it: {{ {keyword}: {{ {paths}{} }} }} }}\n",
-            options.join(", ")
-        );
-        let plan = load_str(Path::new("one.yaml"), &text);
-        let plan = plan.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
-        assert_eq!(plan.senders[0].protocol, settings);
     }
+}
+
+#[test]
+fn what_kcptun_puts_around_kcp_is_read_as_it_is_written() {
+    for (crypt, smux) in [(Crypt::None, Version::One), (Crypt::Aes128, Version::Two)] {
+        let settings = ProtocolSettings::Kcp(KcpSettings {
+            behaviour: KcpBehaviour::KcpGo56,
+            mtu: 1350,
+            fec: Some(GroupSizes::new(10, 3).expect("a group")),
+            crypt: Some(crypt),
+            smux: Some(smux),
+            ..KcpSettings::new(PATH)
+        });
+        assert_eq!(read_back(&settings), settings);
+    }
+}
+
+/// Written as an option of a scenario, and read.
+fn read_back(settings: &ProtocolSettings) -> ProtocolSettings {
+    let options: Vec<String> =
+        written(settings).into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    let paths = match Sender::of(settings).paths {
+        PathKeys::One => "path: a, ".to_owned(),
+        PathKeys::Several { .. } => match settings.paths().len() {
+            1 => "paths: [a], ".to_owned(),
+            _ => "paths: [a, b], ".to_owned(),
+        },
+    };
+    let keyword = settings.keyword();
+    let text = format!(
+        "version: 1\nname: one\npaths: {{ a: {{ delay: 1ms }}, b: {{ delay: 1ms }} }}\n\
+         workload: {{ control: {{ rate: 1/s, size: 100B, duration: 1s, deadline: 1s }} }}\n\
+         senders: {{ it: {{ {keyword}: {{ {paths}{} }} }} }}\n",
+        options.join(", ")
+    );
+    let plan = load_str(Path::new("one.yaml"), &text);
+    let plan = plan.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+    plan.senders[0].protocol.clone()
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The sender as an engine sees it: messages survive every mode, limits refuse, garbage is counted
 //! and harmless.
 
+mod layers;
+
 use proptest::prelude::*;
 
 use super::super::{HEADER_LEN, SEND_QUEUE_LIMIT};
@@ -44,12 +46,12 @@ fn exchange(sides: &mut [Kcp; 2], milliseconds: std::ops::Range<u64>) -> Vec<Vec
 }
 
 fn pair(settings: &KcpSettings) -> [Kcp; 2] {
-    [Kcp::new(settings, 42), Kcp::new(settings, 42)]
+    [Kcp::new(settings, Role::Client, 42), Kcp::new(settings, Role::Client, 42)]
 }
 
 #[test]
 fn it_is_established_at_once_and_promises_order_and_delivery() {
-    let side = Kcp::new(&settings(), 42);
+    let side = Kcp::new(&settings(), Role::Client, 42);
     assert_eq!(side.state(), State::Established);
     assert_eq!(side.delivery(), Delivery { ordered: true, reliable: true });
 }
@@ -77,19 +79,19 @@ fn the_clock_may_wrap() {
 fn what_is_too_long_and_what_is_too_much_is_refused() {
     let mut settings = settings();
     let segment_len = settings.mtu as usize - HEADER_LEN;
-    let mut side = Kcp::new(&settings, 1);
+    let mut side = Kcp::new(&settings, Role::Client, 1);
     assert_eq!(side.send(at_ms(0), &vec![0; 127 * segment_len]), Sent::Accepted);
     assert_eq!(side.send(at_ms(0), &vec![0; 127 * segment_len + 1]), Sent::Refused);
 
     settings.flush_at_once = false;
-    let mut side = Kcp::new(&settings, 1);
+    let mut side = Kcp::new(&settings, Role::Client, 1);
     let accepted = (0..).take_while(|_| side.send(at_ms(0), b"x") == Sent::Accepted).count();
     assert_eq!(accepted, SEND_QUEUE_LIMIT);
 }
 
 #[test]
 fn a_driver_that_wakes_late_flushes_late_but_keeps_the_rhythm() {
-    let mut side = Kcp::new(&KcpSettings { flush_at_once: false, ..settings() }, 1);
+    let mut side = Kcp::new(&KcpSettings { flush_at_once: false, ..settings() }, Role::Client, 1);
     assert_eq!(side.poll(at_ms(0)), Output::Wait(None));
     side.send(at_ms(4), b"first");
     assert_eq!(side.poll(at_ms(4)), Output::Wait(Some(at_ms(10))));
@@ -119,10 +121,10 @@ fn a_duplicate_is_counted_and_delivered_once() {
 
 #[test]
 fn another_conversation_is_not_heard() {
-    let mut stranger = Kcp::new(&settings(), 43);
+    let mut stranger = Kcp::new(&settings(), Role::Client, 43);
     stranger.send(at_ms(0), b"hello");
     let (datagrams, _) = drain(&mut stranger, at_ms(0));
-    let mut side = Kcp::new(&settings(), 42);
+    let mut side = Kcp::new(&settings(), Role::Client, 42);
     side.receive(at_ms(0), datagram(&datagrams[0]));
     assert_eq!(drain(&mut side, at_ms(1)), (vec![], vec![]));
     assert_eq!(side.statistics().discarded, 1);

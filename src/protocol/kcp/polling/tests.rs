@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::super::{Behaviour, Command, Engine, EngineSettings, HEADER_LEN, Header, Kcp, Origin};
 use crate::protocol::settings::{KcpBehaviour, KcpSettings};
-use crate::protocol::{Datagram, Delivery, Output, Protocol, Sent, State};
+use crate::protocol::{Datagram, Delivery, Output, Protocol, Role, Sent, State};
 use crate::units::{Instant, PathId};
 
 const PATH: PathId = PathId(0);
@@ -124,7 +124,6 @@ fn settings() -> impl Strategy<Value = KcpSettings> {
     let switches = (any::<bool>(), any::<bool>());
     (behaviour, 0..=2_u8, interval_ms, 0..=3_u32, 1..=40_u32, update_ms, switches).prop_map(
         |(behaviour, nodelay, interval_ms, resend, send_window, update_ms, switches)| KcpSettings {
-            path: PATH,
             behaviour,
             nodelay,
             interval: Duration::from_millis(interval_ms),
@@ -136,8 +135,7 @@ fn settings() -> impl Strategy<Value = KcpSettings> {
             stream: false,
             flush_at_once: switches.1,
             update_interval: Duration::from_millis(update_ms),
-            ack_nodelay: false,
-            write_delay: false,
+            ..KcpSettings::new(PATH)
         },
     )
 }
@@ -276,7 +274,7 @@ proptest! {
 
     #[test]
     fn skipping_idle_updates_cannot_be_told_from_polling(scenario in scenarios()) {
-        let sleeping = run(&scenario, || Kcp::with_conversation(&scenario.settings, CONV));
+        let sleeping = run(&scenario, || Kcp::with_conversation(&scenario.settings, Role::Client, CONV));
         let polled = run(&scenario, || Polled::new(&scenario.settings, CONV));
         let acts = sleeping.transcript.iter().zip(&polled.transcript);
         for (number, (ours, theirs)) in acts.enumerate() {
@@ -299,7 +297,8 @@ fn a_second_of_control_messages_takes_a_tenth_of_the_wakes_and_silence_none() {
         claims: BTreeMap::new(),
         outage: (Duration::ZERO, Duration::ZERO),
     };
-    let mut sleeping = run(&scenario, || Kcp::with_conversation(&scenario.settings, CONV));
+    let mut sleeping =
+        run(&scenario, || Kcp::with_conversation(&scenario.settings, Role::Client, CONV));
     assert!(sleeping.polls < 600, "{}", sleeping.polls);
     let end = Instant::ZERO + LENGTH;
     assert_eq!(

@@ -129,6 +129,21 @@ fn senders() {
     let kcp_v6 = small_with("kcp: { path: 4g }", "kcp: { path: 5g, mtu: 1460B }");
     wrong("mtu too large for ipv6", &v6(&kcp_v6));
     wrong_with("another version of ip", "delay: 25ms", "delay: 25ms, ip: 5");
+    let kcp_go = |options: &str| format!("path: 4g, behaviour: kcp-go-5.6, {options} }}");
+    for (name, options) in [
+        ("error correction without data", "fec: { data: 0, parity: 2 }"),
+        ("error correction without parity", "fec: { data: 3, parity: 0 }"),
+        ("error correction of 300 shards", "fec: { data: 200, parity: 100 }"),
+        ("error correction of half a group", "fec: { data: 3 }"),
+        ("error correction in a word", "fec: 3+2"),
+        ("unknown cipher", "crypt: null"),
+        ("third version of smux", "smux: 3"),
+        ("mtu too small for the headers", "mtu: 77B, crypt: none, fec: { data: 3, parity: 2 }"),
+    ] {
+        wrong_with(name, "path: 4g }", &kcp_go(options));
+    }
+    let layers = "path: 4g, fec: { data: 3, parity: 2 }, crypt: off, smux: 1 }";
+    wrong_with("layers of kcptun on the C code", "path: 4g }", layers);
     let mtu = "kcp: { mtu: 1470B }";
     wrong_with("mtu too large for a copy", "quic: { mode: datagram }", mtu);
     let small_mtu = small_with("path: 4g }", "path: 4g, mtu: 50B }");
