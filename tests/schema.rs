@@ -44,9 +44,11 @@ impl Schema {
         fs::write(&instance, document.to_string()).expect("a new file");
         let mut command = Command::new(VALIDATOR);
         let output = command.arg("-i").args([&instance, &schema]).output().expect("it was there");
-        let mistakes = [output.stdout, output.stderr].concat();
-        assert_eq!(output.status.success(), mistakes.is_empty());
-        String::from_utf8_lossy(&mistakes).into_owned()
+        // Some versions warn on standard error of what has nothing to do with the document.
+        if output.status.success() {
+            return String::new();
+        }
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
 
     /// Whether the reader of scenarios takes it, and whether the schema does.
