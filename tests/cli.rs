@@ -325,7 +325,8 @@ fn shipped_scenarios_are_right() {
     let place = Place::with(SHORT);
     for file in files {
         let file = file.to_str().unwrap();
-        let run = place.run(&["run", "--engine", "sim", "--quiet", "--results", "all", file]);
+        let options = ["--engine", "sim", "--repeat", "2", "--quiet", "--results", "all"];
+        let run = place.run(&[&["run"], &options[..], &[file]].concat());
         if file.ends_with("/kernel-senders.yaml") {
             // It takes a kernel: tests/kernel_senders has senders like these.
             assert!(stderr(&run).contains("engine sim has no kernel"), "{}", stderr(&run));

@@ -3,6 +3,10 @@
 //! count is. Exact for the packets there are, from the state a link begins in; nothing of it
 //! assumes that packets are independent or many.
 
+mod matrix;
+
+use matrix::{Jet, Matrix};
+
 use crate::link::profile::{Correlated, LinkProfile, Loss};
 use crate::units::Probability;
 
@@ -29,7 +33,7 @@ impl Count {
     pub const RUNS: Count = Count { each: 0.0, lost: 0.0, first: 1.0 };
 }
 
-/// Packets, and how many times the chain began anew among them (each time for equally many).
+/// Packets, and how many times the chain began anew among them (as equally often as can be).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packets {
     pub count: u64,
@@ -147,22 +151,26 @@ impl LossChain {
 
     /// Mean and variance of a count.
     pub fn moments(&self, count: Count, packets: Packets) -> (f64, f64) {
-        let Packets { count: all, spells } = packets;
-        if all == 0 {
-            return (0.0, 0.0);
-        }
-        let spells = spells.clamp(1, all);
+        let of_each = packets.spells().map(|(length, spells)| {
+            let (mean, variance) = self.moments_of_one(count, length);
+            (spells as f64 * mean, spells as f64 * variance)
+        });
+        let [(mean, variance), (more_mean, more_variance)] = of_each;
+        (mean + more_mean, variance + more_variance)
+    }
+
+    /// Of a single spell of so many packets.
+    fn moments_of_one(&self, count: Count, length: u64) -> (f64, f64) {
         let mut power = Jet::of(self, count);
         let mut row = [self.begin(), self.nothing(), self.nothing()];
-        for_bits(all / spells, |set| {
+        for_bits(length, |set| {
             if set {
                 row = power.after(&row);
             }
             power = power.squared();
         });
         let [_, first, second] = row.map(|row| row.iter().sum::<f64>());
-        let spells = spells as f64;
-        (spells * first, spells * (second - first * first).max(0.0))
+        (first, (second - first * first).max(0.0))
     }
 
     /// The logarithm of a bound on the probability of a count this large (or, if it is below what
@@ -186,11 +194,19 @@ impl LossChain {
 
     /// ln E[exp(θ · count)].
     fn log_generating(&self, count: Count, packets: Packets, theta: f64) -> f64 {
-        let spells = packets.spells.clamp(1, packets.count.max(1));
+        let of_each = packets.spells().map(|(length, spells)| {
+            let log =
+                if spells > 0 { self.log_generating_of_one(count, length, theta) } else { 0.0 };
+            spells as f64 * log
+        });
+        of_each.iter().sum()
+    }
+
+    fn log_generating_of_one(&self, count: Count, length: u64, theta: f64) -> f64 {
         let mut power = self.tilted(count, theta);
         let mut scale = power.normalise();
         let (mut row, mut log) = (self.begin(), 0.0);
-        for_bits(packets.count / spells, |set| {
+        for_bits(length, |set| {
             if set {
                 row = power.after(&row);
                 let sum = row.iter().sum::<f64>().max(f64::MIN_POSITIVE);
@@ -200,7 +216,7 @@ impl LossChain {
             power = power.times(&power);
             scale = 2.0 * scale + power.normalise();
         });
-        log * spells as f64
+        log
     }
 
     fn tilted(&self, count: Count, theta: f64) -> Matrix {
@@ -224,6 +240,16 @@ impl LossChain {
 
     fn nothing(&self) -> Vec<f64> {
         vec![0.0; 2 * self.states]
+    }
+}
+
+impl Packets {
+    /// How long spells are taken to be and how many there are of that length: as equal as can be,
+    /// and all packets together.
+    fn spells(self) -> [(u64, u64); 2] {
+        let spells = self.spells.clamp(1, self.count.max(1));
+        let (length, longer) = (self.count / spells, self.count % spells);
+        [(length, spells - longer), (length + 1, longer)]
     }
 }
 
@@ -286,112 +312,6 @@ fn least(function: impl Fn(f64) -> f64, guess: f64) -> f64 {
         }
     }
     function((low + high) / 2.0)
-}
-
-#[derive(Debug, Clone)]
-struct Matrix {
-    size: usize,
-    values: Vec<f64>,
-}
-
-impl Matrix {
-    fn zero(size: usize) -> Self {
-        Self { size, values: vec![0.0; size * size] }
-    }
-
-    fn at(&self, row: usize, column: usize) -> usize {
-        row * self.size + column
-    }
-
-    fn map(&self, change: impl Fn(usize, usize, f64) -> f64) -> Self {
-        let values = self.values.iter().enumerate();
-        let values = values.map(|(place, value)| {
-            if *value == 0.0 { 0.0 } else { change(place / self.size, place % self.size, *value) }
-        });
-        Self { size: self.size, values: values.collect() }
-    }
-
-    fn times(&self, other: &Self) -> Self {
-        let mut product = Self::zero(self.size);
-        for row in 0..self.size {
-            for through in 0..self.size {
-                let factor = self.values[self.at(row, through)];
-                if factor == 0.0 {
-                    continue;
-                }
-                for column in 0..self.size {
-                    let place = product.at(row, column);
-                    product.values[place] += factor * other.values[other.at(through, column)];
-                }
-            }
-        }
-        product
-    }
-
-    fn plus(mut self, factor: f64, other: &Self) -> Self {
-        self.values.iter_mut().zip(&other.values).for_each(|(sum, more)| *sum += factor * more);
-        self
-    }
-
-    fn after(&self, row: &[f64]) -> Vec<f64> {
-        let column = |column| {
-            let products = row.iter().enumerate();
-            products.map(|(place, value)| value * self.values[self.at(place, column)]).sum()
-        };
-        (0..self.size).map(column).collect()
-    }
-
-    /// Takes back what rounding did to rows that add up to one.
-    fn make_rows_whole(&mut self) {
-        for row in self.values.chunks_mut(self.size) {
-            let sum: f64 = row.iter().sum();
-            row.iter_mut().for_each(|value| *value /= sum);
-        }
-    }
-
-    /// Divides by the largest value, and returns the logarithm of it.
-    fn normalise(&mut self) -> f64 {
-        let largest = self.values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        self.values.iter_mut().for_each(|value| *value /= largest);
-        largest.ln()
-    }
-}
-
-/// A matrix of generating functions up to the second order: probabilities, and first and second
-/// moments on the way.
-struct Jet([Matrix; 3]);
-
-impl Jet {
-    fn of(chain: &LossChain, count: Count) -> Self {
-        let moment =
-            |power: i32| chain.steps.map(|from, to, value| value * count.of(from, to).powi(power));
-        Self([moment(0), moment(1), moment(2)])
-    }
-
-    fn squared(&self) -> Self {
-        let [value, first, second] = &self.0;
-        let cross = first.times(first);
-        Self([
-            value.times(value),
-            value.times(first).plus(1.0, &first.times(value)),
-            value.times(second).plus(1.0, &second.times(value)).plus(2.0, &cross),
-        ])
-    }
-
-    fn after(&self, [value, first, second]: &[Vec<f64>; 3]) -> [Vec<f64>; 3] {
-        let [m0, m1, m2] = &self.0;
-        let sum = |parts: [(f64, Vec<f64>); 3]| {
-            let [(a, x), (b, y), (c, z)] = parts;
-            let places = 0..x.len();
-            places.map(|place| a * x[place] + b * y[place] + c * z[place]).collect()
-        };
-        let nothing = vec![0.0; value.len()];
-        [
-            m0.after(value),
-            sum([(1.0, m0.after(first)), (1.0, m1.after(value)), (0.0, nothing)]),
-            sum([(1.0, m0.after(second)), (2.0, m1.after(first)), (1.0, m2.after(value))]),
-        ]
-    }
 }
 
 #[cfg(test)]

@@ -97,3 +97,19 @@ fn what_is_impossible_is_a_surprise() {
     assert_eq!(always.surprise(Count::LOST, packets(1000), 1000.0), 0.0);
     assert_eq!(never.surprise(Count::LOST, packets(0), 0.0), 0.0);
 }
+
+/// Trials add up to whole packets, however few each had.
+#[test]
+fn spells_hold_all_packets() {
+    for (count, spells) in [(258, 20), (5_259, 20), (3, 20), (7, 7), (0, 5), (10, 0)] {
+        let packets = Packets { count, spells };
+        let [(short, many), (long, some)] = packets.spells();
+        assert_eq!(short * many + long * some, count);
+        let always = LossChain::independent(1.0);
+        near(always.moments(Count::LOST, packets).0, count as f64, 1e-12);
+        assert_eq!(always.surprise(Count::LOST, packets, count as f64), 0.0);
+        let (mean, variance) = LossChain::independent(0.25).moments(Count::LOST, packets);
+        near(mean, 0.25 * count as f64, 1e-9);
+        near(variance, 0.1875 * count as f64, 1e-9);
+    }
+}
