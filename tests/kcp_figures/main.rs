@@ -12,15 +12,16 @@ mod virtual_time;
 
 use std::time::Duration;
 
-use impairlab::protocol::settings::{KcpBehaviour, KcpSettings};
+use impairlab::protocol::settings::{KcpBehaviour, KcpPreset, KcpSettings};
 use impairlab::units::{Instant, PathId};
 
 use virtual_time::{Message, Outcome, Setup, run};
 
 /// Six milliseconds before the flush clock's next tick.
 const FIRST_MESSAGE: Duration = Duration::from_millis(4);
-/// The published figures are means over as many runs.
-const RUNS: u64 = 6;
+const RUNS: u64 = 30;
+/// The published figures are means over so many.
+const PUBLISHED_RUNS: f64 = 6.0;
 
 /// A row of the published table: 600 bytes 50 times a second for 600 s, nodelay 1, interval 10,
 /// resend 2, nc 1, windows of 128 segments, 40 ± 10 ms one way and the same loss in both
@@ -36,7 +37,7 @@ struct Published {
 
 const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
 
-const PUBLISHED: [Published; 6] = [
+const PUBLISHED: [Published; 8] = [
     Published {
         loss: 0.02,
         behaviour: KcpBehaviour::Ikcp211,
@@ -62,6 +63,14 @@ const PUBLISHED: [Published; 6] = [
         amplification: 1.232,
     },
     Published {
+        loss: 0.02,
+        behaviour: KcpBehaviour::KcpGo56,
+        flush_at_once: false,
+        percentiles_ms: [41.2, 142.7, 187.3],
+        retransmitted_percent: 11.7,
+        amplification: 1.299,
+    },
+    Published {
         loss: 0.05,
         behaviour: KcpBehaviour::Ikcp211,
         flush_at_once: false,
@@ -84,6 +93,14 @@ const PUBLISHED: [Published; 6] = [
         percentiles_ms: [43.3, 177.1, 263.9],
         retransmitted_percent: 10.3,
         amplification: 1.288,
+    },
+    Published {
+        loss: 0.05,
+        behaviour: KcpBehaviour::KcpGo56,
+        flush_at_once: false,
+        percentiles_ms: [43.3, 177.5, 263.5],
+        retransmitted_percent: 16.8,
+        amplification: 1.354,
     },
 ];
 
@@ -108,7 +125,7 @@ fn even_loss_gives_the_published_percentiles_and_amplification() {
 }
 
 /// One run was published, and it depends much on its losses: it must lie in the middle four fifths
-/// of ours.
+/// of ours, or within a twentieth of their median.
 #[test]
 fn an_outage_of_five_seconds_takes_as_long_to_recover_from_as_published() {
     let setup = setup_with_outage(KcpBehaviour::Ikcp211, 0.02, 50);
@@ -120,6 +137,37 @@ fn an_outage_of_five_seconds_takes_as_long_to_recover_from_as_published() {
     let faster = setup_with_outage(KcpBehaviour::Ikcp211, 0.02, 500);
     let recoveries = (1..=60).map(|seed| Recovery::of(&run(&faster, seed)));
     assert_typical("caught up at 500/s, s", recoveries.map(|run| run.caught_up), 16.3);
+}
+
+/// kcp-go's waits grow by half a round trip each time, not by half of themselves: the next
+/// transmission after an outage is never far away.
+#[test]
+fn kcp_go_has_recovered_from_an_outage_after_half_a_second() {
+    let setup = setup_with_outage(KcpBehaviour::KcpGo56, 0.02, 50);
+    let recoveries: Vec<Recovery> = (1..=60).map(|seed| Recovery::of(&run(&setup, seed))).collect();
+    assert_typical("worst latency", recoveries.iter().map(|run| run.worst), 5.1);
+    assert_typical("caught up", recoveries.iter().map(|run| run.caught_up), 0.43);
+}
+
+/// What the C code has when it is told nothing cannot carry 50 messages a second past 2 % loss:
+/// lateness grows as long as there is traffic, by more than a second each second, so that the worst
+/// latency is a figure of how long the run was. That was not published; at 160 s of traffic 183 s are
+/// typical.
+#[test]
+fn the_defaults_of_the_c_code_never_catch_up() {
+    for behaviour in [KcpBehaviour::Ikcp17, KcpBehaviour::Ikcp211] {
+        let worst = |seconds: u64| {
+            let setup = setup_with_outage(behaviour, 0.02, 50);
+            let settings = setup.settings.clone().preset(KcpPreset::Default);
+            let setup = Setup { settings, messages: 50 * seconds, ..setup };
+            (1..=20).map(move |seed| run(&setup, seed).worst().as_secs_f64())
+        };
+        assert_typical("worst latency of 160 s", worst(160), 183.0);
+        let mean = |seconds| worst(seconds).sum::<f64>() / 20.0;
+        let growth = (mean(320) - mean(160)) / 160.0;
+        println!("{behaviour:?}: {growth:.2} s later with each second of traffic");
+        assert!(growth > 0.9, "{growth}");
+    }
 }
 
 /// With waits that grow by half each time, the next transmission after an outage is at most half
@@ -179,9 +227,8 @@ impl Recovery {
         let since_end =
             |message: &Message| message.delivered.saturating_since(OUTAGE_END).as_secs_f64();
         let in_time = |message: &&&Message| message.latency() < Duration::from_millis(250);
-        let worst = outcome.messages.iter().map(Message::latency).max().unwrap_or_default();
         Self {
-            worst: worst.as_secs_f64(),
+            worst: outcome.worst().as_secs_f64(),
             first: since_end(after[0]),
             caught_up: since_end(after.iter().find(in_time).expect("it recovers")),
         }
@@ -194,13 +241,17 @@ fn assert_typical(what: &str, runs: impl Iterator<Item = f64>, published: f64) {
     let (low, high) = (sorted[sorted.len() / 10], sorted[sorted.len() * 9 / 10]);
     let median = sorted[sorted.len() / 2];
     println!("{what}: median {median:.2}, middle four fifths {low:.2} to {high:.2} ({published})");
-    assert!((low..=high).contains(&published), "{what}: {published} outside {low} to {high}");
+    let near = (median / published - 1.0).abs() <= 0.05;
+    let typical = (low..=high).contains(&published) || near;
+    assert!(typical, "{what}: {published} outside {low} to {high}");
 }
 
 /// A mean over some runs.
 struct Estimate {
     mean: f64,
-    /// Of the mean, for the table: the published figures have scattered as much.
+    /// Of a single run.
+    deviation: f64,
+    /// Of the mean, for the table.
     standard_error: f64,
 }
 
@@ -209,18 +260,27 @@ impl Estimate {
         let count = runs.len() as f64;
         let mean = runs.iter().map(&figure).sum::<f64>() / count;
         let squares: f64 = runs.iter().map(|run| (figure(run) - mean).powi(2)).sum();
-        Self { mean, standard_error: (squares / (count - 1.0) / count).sqrt() }
+        let deviation = (squares / (count - 1.0)).sqrt();
+        Self { mean, deviation, standard_error: deviation / count.sqrt() }
     }
 
-    fn assert_near(&self, published: f64, tolerance: f64) {
-        let off = (self.mean / published - 1.0).abs();
+    /// Within a share of it, or within two standard errors of the published mean where that is more:
+    /// P99.9 is the thirtieth of 30,000 latencies, and a mean of six of them is no better known.
+    fn assert_near(&self, published: f64, share: f64) {
+        let scatter = self.deviation / PUBLISHED_RUNS.sqrt();
+        let tolerance = (share * published).max(2.0 * scatter);
+        let off = (self.mean - published).abs();
         assert!(off <= tolerance, "{:.3} is not {published} ± {tolerance}", self.mean);
     }
 }
 
 impl Published {
     fn show(&self, figure: &str, measured: &Estimate, published: f64) {
-        let flush = if self.flush_at_once { "at once" } else { "timed" };
+        let flush = match (self.behaviour, self.flush_at_once) {
+            (KcpBehaviour::KcpGo56, _) => "its own",
+            (_, true) => "at once",
+            (_, false) => "timed",
+        };
         println!(
             "{:>3} % {:<10?} {flush:<8} {figure:<13} {:>7.3} ± {:<6.3} {published:>7.3}",
             self.loss * 100.0,

@@ -52,6 +52,10 @@ impl Message {
 }
 
 impl Outcome {
+    pub fn worst(&self) -> Duration {
+        self.messages.iter().map(Message::latency).max().unwrap_or_default()
+    }
+
     /// Milliseconds.
     pub fn percentile_ms(&self, share: f64) -> f64 {
         percentile_ms(&self.messages, share)
