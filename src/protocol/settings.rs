@@ -126,9 +126,19 @@ impl KcpSettings {
 
 impl KcpSettings {
     /// The same with the four numbers of a preset.
-    pub fn preset(self, preset: KcpPreset) -> Self {
-        let (nodelay, interval_ms, resend, nc) = preset.numbers();
-        Self { nodelay, interval: Duration::from_millis(interval_ms), resend, nc, ..self }
+    pub fn preset(mut self, preset: KcpPreset) -> Self {
+        self.fill(preset);
+        self
+    }
+
+    pub fn fill(&mut self, preset: KcpPreset) {
+        (self.nodelay, self.interval, self.resend, self.nc) = preset.numbers();
+    }
+
+    /// The preset that has these four numbers.
+    pub fn present_preset(&self) -> Option<KcpPreset> {
+        let numbers = (self.nodelay, self.interval, self.resend, self.nc);
+        KcpPreset::ALL.into_iter().find(|preset| preset.numbers() == numbers)
     }
 }
 
@@ -147,14 +157,26 @@ pub enum KcpPreset {
 }
 
 impl KcpPreset {
-    /// `nodelay`, `interval` in milliseconds, `resend` and `nc`.
-    const fn numbers(self) -> (u8, u64, u32, bool) {
+    pub const ALL: [Self; 5] = [Self::Default, Self::Normal, Self::Fast, Self::Fast2, Self::Fast3];
+
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Default => (0, 100, 0, false),
-            Self::Normal => (0, 40, 2, true),
-            Self::Fast => (0, 30, 2, true),
-            Self::Fast2 => (1, 20, 2, true),
-            Self::Fast3 => (1, 10, 2, true),
+            Self::Default => "default",
+            Self::Normal => "normal",
+            Self::Fast => "fast",
+            Self::Fast2 => "fast2",
+            Self::Fast3 => "fast3",
+        }
+    }
+
+    /// `nodelay`, `interval`, `resend` and `nc`.
+    const fn numbers(self) -> (u8, Duration, u32, bool) {
+        match self {
+            Self::Default => (0, Duration::from_millis(100), 0, false),
+            Self::Normal => (0, Duration::from_millis(40), 2, true),
+            Self::Fast => (0, Duration::from_millis(30), 2, true),
+            Self::Fast2 => (1, Duration::from_millis(20), 2, true),
+            Self::Fast3 => (1, Duration::from_millis(10), 2, true),
         }
     }
 }

@@ -29,7 +29,7 @@ pub use plausible::Implausible;
 pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
 pub use sockets::{EndSockets, MptcpFigures, TcpFigures};
-pub use summary::{Figure, LongestGap, OutageFigures, Summary};
+pub use summary::{Figure, LongestGap, OutageFigures, Summary, WholeFigure};
 pub use volume::Volume;
 pub use wire::{Amplification, HandshakeCost};
 

@@ -58,6 +58,8 @@ fn claim(sender: &str, p50: u64, p99: u64, amplification: f64) -> Claim {
         p999: Some(Duration::from_millis(2 * p99)),
         amplification: Some(amplification),
         longest_gap: None,
+        mean: None,
+        worst: None,
     }
 }
 

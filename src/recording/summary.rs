@@ -4,6 +4,10 @@
 //! Every message of a recording counts. One that was not delivered is infinitely late, whether the
 //! network lost it or the sender refused it, and so sits at the top of the distribution.
 
+mod whole;
+
+pub use whole::WholeFigure;
+
 use std::collections::BTreeSet;
 
 use crate::protocol::Delivery;
@@ -38,6 +42,9 @@ pub struct Summary {
     /// Of the delivered ones; `None`: nothing was delivered.
     pub worst: Option<Latency>,
     pub mean: Option<Latency>,
+    /// Of all messages, lost ones too; `None`: there are none. So is the next.
+    pub whole_mean: Option<WholeFigure>,
+    pub worst_of_a_run: Option<WholeFigure>,
     pub longest_gap: LongestGap,
     /// Those of the paths this sender uses, run by run.
     pub outages: Vec<OutageFigures>,
@@ -128,6 +135,8 @@ impl Summary {
                 .map(|q| figure(&latencies, &runs, independent, q, first.seed)),
             worst: latencies.worst_delivered(),
             mean: latencies.mean_delivered(),
+            whole_mean: WholeFigure::mean(&runs, first.seed),
+            worst_of_a_run: WholeFigure::worst(&runs, first.seed),
             longest_gap: longest(trials, first.seed),
             outages: outages.collect(),
             amplification: total(&traffic).amplification(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::recording::Summary;
+use crate::recording::{Summary, WholeFigure};
 use crate::scenario::plan::Claim;
 use crate::statistics::{FEWEST_RUNS, Interval, Latency, Quantile, Verdict, judge};
 
@@ -43,6 +43,10 @@ impl ClaimReport {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ClaimedFigure {
     Quantile(Quantile),
+    /// Of all messages: infinite if one was lost.
+    Mean,
+    /// The median of the worst of each run.
+    Worst,
     /// The median of the runs.
     LongestGap,
     Amplification,
@@ -52,6 +56,8 @@ impl fmt::Display for ClaimedFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Quantile(quantile) => quantile.fmt(f),
+            Self::Mean => f.write_str("mean"),
+            Self::Worst => f.write_str("worst"),
             Self::LongestGap => f.write_str("longest gap"),
             Self::Amplification => f.write_str("amplification"),
         }
@@ -84,6 +90,8 @@ fn claimed(claim: &Claim) -> Vec<(ClaimedFigure, f64)> {
         (ClaimedFigure::Quantile(Quantile::P50), claim.p50),
         (ClaimedFigure::Quantile(Quantile::P99), claim.p99),
         (ClaimedFigure::Quantile(Quantile::P999), claim.p999),
+        (ClaimedFigure::Mean, claim.mean),
+        (ClaimedFigure::Worst, claim.worst),
         (ClaimedFigure::LongestGap, claim.longest_gap),
     ];
     let latencies = latencies
@@ -98,6 +106,8 @@ fn measured_figure(summary: &Summary, figure: ClaimedFigure) -> (Option<f64>, In
             let Some(figure) = summary.figure(quantile) else { return (None, Interval::UNKNOWN) };
             (figure.value.map(Latency::as_ms_or_infinity), in_ms(figure.interval))
         }
+        ClaimedFigure::Mean => whole(summary.whole_mean),
+        ClaimedFigure::Worst => whole(summary.worst_of_a_run),
         ClaimedFigure::LongestGap => {
             (summary.longest_gap.median.as_ms(), in_ms(summary.longest_gap.interval))
         }
@@ -106,6 +116,12 @@ fn measured_figure(summary: &Summary, figure: ClaimedFigure) -> (Option<f64>, In
             (total, summary.amplification_interval)
         }
     }
+}
+
+fn whole(figure: Option<WholeFigure>) -> (Option<f64>, Interval<f64>) {
+    figure.map_or((None, Interval::UNKNOWN), |figure| {
+        (Some(figure.value.as_ms_or_infinity()), in_ms(figure.interval))
+    })
 }
 
 fn in_ms(interval: Interval<Latency>) -> Interval<f64> {

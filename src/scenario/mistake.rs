@@ -152,6 +152,8 @@ pub enum Mistake {
     OnlyKcpGo { key: &'static str },
     #[error("the paths of `replicate` count, and what it replicates has none of its own")]
     InnerPath,
+    #[error("`{key}` has no effect with this `behaviour`")]
+    WithoutEffect { key: &'static str },
     #[error("this claim has no figure")]
     EmptyClaim,
     #[error("a profile has to say where its figures come from")]
@@ -198,7 +200,12 @@ impl Mistake {
             Self::TooManyMessages { .. } => {
                 Some("`keep: histogram` needs no memory for each message, and allows more")
             }
-            Self::EmptyClaim => Some("add one of p50, p99, p999, amplification, longest-gap"),
+            Self::EmptyClaim => {
+                Some("add one of p50, p99, p999, mean, worst, amplification, longest-gap")
+            }
+            Self::WithoutEffect { .. } => Some(
+                "ikcp has `flush-at-once` and `update-interval`; kcp-go `ack-nodelay` and `write-delay`",
+            ),
             Self::NoSource => Some("add `source: [ … ]`: papers, data sets, addresses"),
             _ => None,
         }

@@ -53,6 +53,12 @@ pub struct Claim {
     pub p999: Option<Duration>,
     pub amplification: Option<f64>,
     pub longest_gap: Option<Duration>,
+    /// Of all messages.
+    #[serde(default)]
+    pub mean: Option<Duration>,
+    /// Of all messages of a run.
+    #[serde(default)]
+    pub worst: Option<Duration>,
 }
 
 impl Plan {

@@ -7,11 +7,12 @@ macro_rules! profile {
 }
 
 /// Name and text of each.
-pub const PROFILES: [(&str, &str); 6] = [
+pub const PROFILES: [(&str, &str); 7] = [
     profile!("4g-city-light"),
     profile!("4g-city-medium"),
     profile!("4g-city-heavy"),
     profile!("5g-city-light"),
     profile!("5g-city-medium"),
     profile!("5g-city-heavy"),
+    profile!("kcp-test"),
 ];

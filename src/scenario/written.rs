@@ -184,6 +184,8 @@ fn claim(claim: &Claim) -> Item {
         ("p50", claim.p50),
         ("p99", claim.p99),
         ("p999", claim.p999),
+        ("mean", claim.mean),
+        ("worst", claim.worst),
         ("longest-gap", claim.longest_gap),
     ];
     let mut below = vec![Item::value("sender", &claim.sender)];

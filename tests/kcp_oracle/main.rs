@@ -88,6 +88,38 @@ fn its_session_is_that_of_the_package_packet_for_packet() {
     assert!(seen.retransmissions > 10_000 && seen.waited > 10_000, "{seen:?}");
 }
 
+/// Each with what makes it hard, in a tenth of them at least.
+#[test]
+fn the_scenarios_have_every_kind_of_trouble() {
+    type Kind = fn(&Scenario) -> bool;
+    let count = |kind: Kind| {
+        let found = RefCell::new(0);
+        let outcome = each_of(scenarios(), Shrink::No, |scenario| {
+            *found.borrow_mut() += u32::from(kind(scenario));
+            Ok(())
+        });
+        outcome.expect("nothing fails");
+        found.into_inner()
+    };
+    let kinds: [(&str, Kind); 12] = [
+        ("loss", |scenario| scenario.network.loss_percent > 5),
+        ("reordering", |scenario| scenario.network.jitter_ms > 10),
+        ("duplicates", |scenario| scenario.network.duplicate_percent > 0),
+        ("an outage", |scenario| scenario.network.outage.len() > 1_000),
+        ("forged datagrams", |scenario| scenario.network.forged_per_mille > 0),
+        ("fragments", |scenario| scenario.traffic.largest_segments > 1),
+        ("a stream", |scenario| scenario.settings.stream),
+        ("closed windows", |scenario| scenario.traffic.pause.len() > 1_000),
+        ("congestion control", |scenario| !scenario.settings.nc),
+        ("nodelay 0", |scenario| scenario.settings.nodelay == 0),
+        ("nodelay 1", |scenario| scenario.settings.nodelay == 1),
+        ("nodelay 2", |scenario| scenario.settings.nodelay == 2),
+    ];
+    for (name, kind) in kinds {
+        assert!(count(kind) >= SCENARIOS / 10, "{name}: {}", count(kind));
+    }
+}
+
 /// The scenarios are wide enough: a behaviour that is wrong in one respect only is found out.
 #[test]
 fn each_way_in_which_behaviours_differ_shows() {

@@ -222,8 +222,8 @@ pub struct Handshake {
 pub struct Claim<'a> {
     pub source: &'a str,
     pub sender: &'a str,
-    /// `P50`, `P99`, `P999`, `longest gap` (the median of the runs; all in milliseconds) or
-    /// `amplification`.
+    /// `P50`, `P99`, `P999`, `mean` (of all messages), `worst` and `longest gap` (the medians of the
+    /// runs), all in milliseconds, or `amplification`.
     pub figure: String,
     pub claimed: f64,
     /// `null`: not measured, or lost (see `verdict`).

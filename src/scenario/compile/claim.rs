@@ -10,7 +10,7 @@ use crate::scenario::plan::Claim;
 use crate::scenario::quantity::{self, Limits, QuantityError};
 use crate::scenario::tree::Node;
 
-const LATENCIES: [&str; 4] = ["p50", "p99", "p999", "longest-gap"];
+const LATENCIES: [&str; 6] = ["p50", "p99", "p999", "longest-gap", "mean", "worst"];
 
 pub fn claims(scenario: &mut Fields, senders: &Names) -> Option<Vec<Claim>> {
     let mistakes = scenario.mistakes;
@@ -29,7 +29,8 @@ fn claim(node: &Node, senders: &Names, scenario: &Fields) -> Option<Claim> {
     if !LATENCIES.iter().any(|key| fields.has(key)) && !fields.has("amplification") {
         mistakes.push(node.place.clone(), Mistake::EmptyClaim);
     }
-    let [p50, p99, p999, longest_gap] = LATENCIES.map(|key| fields.scalar(key, latency));
+    let [p50, p99, p999, longest_gap, mean, worst] =
+        LATENCIES.map(|key| fields.scalar(key, latency));
     let amplification = amplification(&mut fields);
     fields.finish();
     let sender = sender.and_then(|node| {
@@ -41,7 +42,7 @@ fn claim(node: &Node, senders: &Names, scenario: &Fields) -> Option<Claim> {
         fields::prose(text, &node.place, mistakes)
     });
     let (source, sender) = (source?, sender?);
-    Some(Claim { source, sender, p50, p99, p999, amplification, longest_gap })
+    Some(Claim { source, sender, p50, p99, p999, amplification, longest_gap, mean, worst })
 }
 
 fn latency(text: &str) -> Result<Duration, QuantityError> {

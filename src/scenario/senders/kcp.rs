@@ -8,8 +8,9 @@ use super::option::{self, SenderOption};
 use super::paths::{PathChoice, PathKeys};
 use super::{Engines, Sender};
 use crate::protocol::ProtocolSettings;
-use crate::protocol::settings::{KcpBehaviour, KcpSettings};
+use crate::protocol::settings::{KcpBehaviour, KcpPreset, KcpSettings};
 use crate::scenario::fields::Fields;
+use crate::scenario::mistake::Mistake;
 use crate::scenario::quantity::Limits;
 use crate::units::PathId;
 
@@ -49,6 +50,8 @@ pub fn options() -> Vec<KcpOption> {
             "whose rules: the C code of 2024, that of 2017, which counts skipped packets differently, \
              or what kcptun runs",
         ),
+        KcpOption::preset("preset", presets(), KcpSettings::fill, KcpSettings::present_preset)
+            .about("the four options below where they are not written, by kcptun's modes; `default`: as KCP is when told nothing"),
         KcpOption::whole("nodelay", NODELAY, |kcp| &mut kcp.nodelay)
             .about("minimum RTO 100 ms (0) or 30 ms (1, 2), and how it grows"),
         KcpOption::milliseconds("interval", INTERVAL, |kcp| &mut kcp.interval).about("flush clock"),
@@ -61,9 +64,9 @@ pub fn options() -> Vec<KcpOption> {
         KcpOption::size("mtu", MTU, |kcp| &mut kcp.mtu).about("UDP payload of a datagram, with what is around it"),
         KcpOption::flag("stream", |kcp| &mut kcp.stream).about("merge messages into full segments"),
         KcpOption::flag("flush-at-once", |kcp| &mut kcp.flush_at_once)
-            .about("flush on send and on input, not only on the clock"),
+            .about("ikcp only: flush on send and on input, not only on the clock"),
         KcpOption::milliseconds("update-interval", UPDATE_INTERVAL, |kcp| &mut kcp.update_interval)
-            .about("how often the clock is looked at"),
+            .about("ikcp only: how often the clock is looked at"),
         KcpOption::flag("ack-nodelay", |kcp| &mut kcp.ack_nodelay)
             .about("kcp-go only: acknowledgements leave at once"),
         KcpOption::flag("write-delay", |kcp| &mut kcp.write_delay)
@@ -73,11 +76,35 @@ pub fn options() -> Vec<KcpOption> {
     options
 }
 
+fn presets() -> Vec<(&'static str, Option<KcpPreset>)> {
+    let named = KcpPreset::ALL.map(|preset| (preset.name(), Some(preset)));
+    [("none", None)].into_iter().chain(named).collect()
+}
+
+/// An option that this behaviour does not have, but for values that change nothing.
+fn without_effect(kcp: &KcpSettings) -> Option<&'static str> {
+    let usual = KcpSettings::new(kcp.path);
+    let set = match kcp.behaviour {
+        KcpBehaviour::Ikcp17 | KcpBehaviour::Ikcp211 => {
+            [(kcp.ack_nodelay, "ack-nodelay"), (kcp.write_delay, "write-delay")]
+        }
+        KcpBehaviour::KcpGo56 => [
+            (kcp.flush_at_once, "flush-at-once"),
+            (kcp.update_interval != usual.update_interval, "update-interval"),
+        ],
+    };
+    set.into_iter().find_map(|(set, key)| set.then_some(key))
+}
+
 fn read(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSettings> {
     let path = choice.path(fields, "`kcp`");
     let mut settings = KcpSettings::new(path.unwrap_or(PathId(0)));
     let places = layers::Places::of(fields);
     option::read(&options(), fields, &mut settings);
     places.check(&settings, fields.mistakes);
+    let idle = without_effect(&settings).and_then(|key| Some((key, places.of_key(key)?)));
+    if let Some((key, place)) = idle {
+        fields.mistakes.push(place.clone(), Mistake::WithoutEffect { key });
+    }
     path.map(|_| ProtocolSettings::Kcp(settings))
 }

@@ -65,6 +65,30 @@ impl<S: Clone + 'static> SenderOption<S> {
         Self::custom(key, form, read, write, field)
     }
 
+    /// A word that stands for several fields at once: options behind it go above it. The first word
+    /// means that the fields are as they are.
+    pub fn preset<T: Copy + PartialEq + 'static>(
+        key: &'static str,
+        words: Vec<(&'static str, Option<T>)>,
+        put: fn(&mut S, T),
+        present: fn(&S) -> Option<T>,
+    ) -> Self {
+        let form = Form::Words(words.iter().map(|(word, _)| *word).collect());
+        let known = words.clone();
+        let read = move |(_, node): &(Key, Node), mistakes: &Mistakes, settings: &mut S| {
+            let word = fields::text(node, key, mistakes)
+                .and_then(|text| fields::word(text, &node.place, key, &known, mistakes));
+            if let Some(Some(preset)) = word {
+                put(settings, preset);
+            }
+        };
+        let write = move |settings: &S| {
+            let same = words.iter().find(|(_, known)| *known == present(settings));
+            same.map_or_else(String::new, |(word, _)| (*word).to_owned())
+        };
+        Self { key, about: "", form, read: Box::new(read), write: Box::new(write) }
+    }
+
     /// A whole number without a unit.
     pub fn whole<T: TryFrom<u64> + Into<u64> + Copy + 'static>(
         key: &'static str,

@@ -60,6 +60,29 @@ fn every_default_can_be_written_and_is_read_as_the_same() {
     }
 }
 
+/// What kcptun's modes are (`mode` in its client/main.go), and that what is written goes above them.
+#[test]
+fn a_preset_of_kcp_fills_what_is_not_written() {
+    let numbers = |options: &str| {
+        let text = format!(
+            "version: 1\nname: one\npaths: {{ a: {{ delay: 1ms }} }}\n\
+             workload: {{ control: {{ rate: 1/s, size: 100B, duration: 1s, deadline: 1s }} }}\n\
+             senders: {{ it: {{ kcp: {{ {options} }} }} }}\n"
+        );
+        let plan = load_str(Path::new("one.yaml"), &text);
+        let plan = plan.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
+        let ProtocolSettings::Kcp(kcp) = &plan.senders[0].protocol else { panic!("{plan:?}") };
+        (kcp.nodelay, kcp.interval.as_millis(), kcp.resend, kcp.nc)
+    };
+    assert_eq!(numbers("preset: default"), (0, 100, 0, false));
+    assert_eq!(numbers("preset: normal"), (0, 40, 2, true));
+    assert_eq!(numbers("preset: fast"), (0, 30, 2, true));
+    assert_eq!(numbers("preset: fast2"), (1, 20, 2, true));
+    assert_eq!(numbers("preset: fast3"), (1, 10, 2, true));
+    assert_eq!(numbers("resend: 3, preset: normal"), (0, 40, 3, true));
+    assert_eq!(numbers("preset: none"), numbers(""));
+}
+
 #[test]
 fn what_kcptun_puts_around_kcp_is_read_as_it_is_written() {
     for (crypt, smux) in [(Crypt::None, Version::One), (Crypt::Aes128, Version::Two)] {

@@ -7,6 +7,11 @@ use proptest::prelude::*;
 
 use super::super::{HEADER_LEN, SEND_QUEUE_LIMIT};
 use super::*;
+use crate::protocol::settings::KcpBehaviour;
+
+fn any_behaviour() -> impl Strategy<Value = KcpBehaviour> {
+    prop::sample::select(vec![KcpBehaviour::Ikcp17, KcpBehaviour::Ikcp211, KcpBehaviour::KcpGo56])
+}
 
 fn settings() -> KcpSettings {
     KcpSettings { flush_at_once: true, ..KcpSettings::new(PathId(3)) }
@@ -102,6 +107,45 @@ fn a_driver_that_wakes_late_flushes_late_but_keeps_the_rhythm() {
 }
 
 #[test]
+fn a_session_writes_at_once_and_lets_the_application_wait_for_room() {
+    let windows = KcpSettings { send_window: 2, receive_window: 2, ..settings() };
+    let mut sides = pair(&KcpSettings { behaviour: KcpBehaviour::KcpGo56, ..windows });
+    let messages: Vec<[u8; 1]> = (0..5).map(|id| [id]).collect();
+    for message in &messages {
+        assert_eq!(sides[0].send(at_ms(3), message), Sent::Accepted);
+    }
+    assert_eq!(drain(&mut sides[0], at_ms(3)).0.len(), 2);
+    // These two are lost here. What waits for room is woken by nothing but an answer to them.
+    assert_eq!(sides[0].poll(at_ms(4)), Output::Wait(Some(at_ms(203))));
+    assert_eq!(exchange(&mut sides, 4..500), messages);
+}
+
+#[test]
+fn a_message_that_could_never_be_put_together_is_refused() {
+    let go = KcpSettings { behaviour: KcpBehaviour::KcpGo56, receive_window: 3, ..settings() };
+    let segment_len = go.mtu as usize - HEADER_LEN;
+    let mut side = Kcp::new(&go, Role::Client, 1);
+    assert_eq!(side.send(at_ms(0), &vec![0; 3 * segment_len]), Sent::Accepted);
+    assert_eq!(side.send(at_ms(0), &vec![0; 3 * segment_len + 1]), Sent::Refused);
+    assert_eq!(side.send(at_ms(0), &[]), Sent::Refused);
+}
+
+#[test]
+fn what_was_recovered_is_no_sample_and_tells_no_window() {
+    let mut sides = pair(&KcpSettings { behaviour: KcpBehaviour::KcpGo56, ..settings() });
+    sides[0].send(at_ms(0), b"lost");
+    let (datagrams, _) = drain(&mut sides[0], at_ms(0));
+    sides[1].input(at_ms(40), &datagrams[0], Origin::Recovered);
+    assert_eq!(sides[1].engine.remote_window, 32);
+    sides[1].input(at_ms(41), &datagrams[0], Origin::Arrived);
+    assert_eq!(sides[1].engine.remote_window, 128);
+    let (answers, messages) = drain(&mut sides[1], at_ms(50));
+    assert_eq!(messages, [b"lost"]);
+    sides[0].input(at_ms(90), &answers[0], Origin::Recovered);
+    assert_eq!(sides[0].engine.round_trip.rto_ms(), 200);
+}
+
+#[test]
 fn a_duplicate_is_counted_and_delivered_once() {
     let mut sides = pair(&settings());
     sides[0].send(at_ms(0), b"once");
@@ -148,8 +192,10 @@ proptest! {
         stream: bool,
         flush_at_once: bool,
         mtu in 100..1_500_u32,
+        behaviour in any_behaviour(),
     ) {
-        let mut sides = pair(&KcpSettings { stream, flush_at_once, mtu, ..settings() });
+        let sizes: Vec<usize> = sizes.into_iter().map(|size| size.max(1)).collect();
+        let mut sides = pair(&KcpSettings { behaviour, stream, flush_at_once, mtu, ..settings() });
         let messages: Vec<Vec<u8>> =
             sizes.iter().enumerate().map(|(id, size)| vec![id as u8; *size]).collect();
         for message in &messages {
@@ -181,8 +227,9 @@ proptest! {
         start_ms in prop::sample::select(vec![0, 1 << 31, (1_u64 << 32) - 300]),
         stream: bool,
         nc: bool,
+        behaviour in any_behaviour(),
     ) {
-        let mut sides = pair(&KcpSettings { stream, nc, ..settings() });
+        let mut sides = pair(&KcpSettings { behaviour, stream, nc, ..settings() });
         for (step, (place, byte, target)) in mutations.iter().enumerate() {
             let now = at_ms(start_ms + 7 * step as u64);
             for from in 0..2 {

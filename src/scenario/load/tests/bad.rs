@@ -61,6 +61,7 @@ fn values() {
     wrong_with("names", "  5g:", "  5G/../x:");
     wrong_with("a number out of range", "kcp: { path: 4g }", "kcp: { path: 4g, nodelay: 3 }");
     wrong_with("a small window", "kcp: { path: 4g }", "kcp: { path: 4g, receive-window: 64 }");
+    wrong_with("an option of kcp-go", "kcp: { path: 4g }", "kcp: { path: 4g, ack-nodelay: 1 }");
     wrong_with("half a millisecond of kcp", "path: 4g }", "path: 4g, interval: 10.5ms }");
     wrong_with("repeat above its limit", "name: small", "name: small\nrepeat: 5000");
 }

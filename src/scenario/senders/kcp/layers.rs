@@ -99,13 +99,23 @@ fn smux() -> KcpOption {
 pub struct Places<'n> {
     mtu: Option<&'n Place>,
     layers: [(&'static str, Option<&'n Place>); 3],
+    drivers: [(&'static str, Option<&'n Place>); 4],
 }
 
 impl<'n> Places<'n> {
     /// Before they are taken out.
     pub fn of(fields: &Fields<'n>) -> Self {
         let layer = |key| (key, fields.place_of(key));
-        Self { mtu: fields.place_of("mtu"), layers: ["fec", "crypt", "smux"].map(layer) }
+        Self {
+            mtu: fields.place_of("mtu"),
+            layers: ["fec", "crypt", "smux"].map(layer),
+            drivers: ["flush-at-once", "update-interval", "ack-nodelay", "write-delay"].map(layer),
+        }
+    }
+
+    /// Of an option that tells the driver something.
+    pub fn of_key(&self, key: &str) -> Option<&'n Place> {
+        self.drivers.iter().find(|(known, _)| *known == key).and_then(|(_, place)| *place)
     }
 
     pub fn check(&self, settings: &KcpSettings, mistakes: &Mistakes) {
