@@ -205,6 +205,9 @@ pub struct RunArgs {
     /// End with exit code 5 if the host spoilt a result
     #[arg(long)]
     pub strict: bool,
+    /// Log each QUIC connection in qlog's format, into the folder `qlog` of the results
+    #[arg(long)]
+    pub qlog: bool,
 }
 
 #[derive(Debug, Args)]

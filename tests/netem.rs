@@ -95,7 +95,7 @@ fn trial(rate: f64, up: LinkProfile, changes: Vec<Change>) -> Trial {
         seed: 1,
         claims: Vec::new(),
     };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0 }
+    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, qlog: None }
 }
 
 /// 10,000 packets a second across 100 changes between two delays that nothing could confuse. Only

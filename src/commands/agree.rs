@@ -9,7 +9,6 @@ use super::engine_choice::{self, Chosen};
 use super::{CommandError, Ending, selection, trials};
 use crate::cli::{AgreeArgs, EngineChoice};
 use crate::progress::Display;
-use crate::recording::Recording;
 use crate::report::agreement::{Agreement, Agrees, Ran};
 use crate::report::summarise;
 use crate::report::terminal::Style;
@@ -62,8 +61,8 @@ fn run_on(
     display.say(&format!("engine {engine}"));
     let jobs = chosen.engine.side_by_side(plan).clamp(1, plan.trials());
     let runtime = tokio::runtime::Runtime::new().map_err(CommandError::Runtime)?;
-    let keep = |_: &Recording| Ok::<(), Infallible>(());
-    let all = trials::run_all(chosen.engine, plan, jobs, display, keep);
+    let keep = |_: &trials::Done| Ok::<(), Infallible>(());
+    let all = trials::run_all(chosen.engine, plan, jobs, false, display, keep);
     let Ok(outcome) = runtime.block_on(all);
     if let Some(error) = outcome.errors.into_iter().next() {
         return Err(CommandError::Trial(error));

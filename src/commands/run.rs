@@ -10,6 +10,8 @@ use super::{CommandError, Ending, engine_choice, selection, trials};
 use crate::cli::RunArgs;
 use crate::engine::{Engine, environment};
 use crate::progress::{Display, warn};
+use crate::protocol::Qlog;
+use crate::protocol::qlog::LOG_LIMIT;
 use crate::recording::Recording;
 use crate::report::impairment::Impairment;
 use crate::report::{Report, Results, json, terminal};
@@ -31,8 +33,13 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
         chosen.engine,
         &plan,
         jobs,
+        args.qlog,
         &display,
-        |recording: &Recording| results.write_recording(recording),
+        |done: &trials::Done| {
+            results.write_qlogs(&done.recording, &done.qlogs)?;
+            done.qlogs.iter().for_each(|log| warn_of_full(&done.recording, log));
+            results.write_recording(&done.recording)
+        },
     ))?;
     outcome.errors.iter().for_each(|error| warn(&format!("error: {error}")));
     if outcome.recordings.is_empty() {
@@ -45,6 +52,18 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
     let report = results.finish(&plan, &outcome.recordings, args.sort)?;
     print(args, &report, results.folder(), out).map_err(CommandError::Output)?;
     Ok(ending(args, &outcome, &report))
+}
+
+fn warn_of_full(recording: &Recording, log: &Qlog) {
+    if log.left_out > 0 {
+        let (sender, repetition, left_out) =
+            (&recording.sender, recording.repetition, log.left_out);
+        let limit = LOG_LIMIT >> 20;
+        warn(&format!(
+            "warning: the qlog of {sender}, repetition {repetition}, is full at {limit} MiB: \
+             {left_out} records were left out"
+        ));
+    }
 }
 
 /// The folder is made and proven writable before the first trial, not found wanting after the last.

@@ -1,6 +1,7 @@
 //! `impairlab senders [NAME…]`: what can be compared, and what can be set on each, from the table
 //! that scenario files are read by.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -64,7 +65,7 @@ fn describe(sender: &Sender, out: &mut dyn Write) -> io::Result<()> {
     let copied = if sender.replicable { "can be replicated" } else { "cannot be replicated" };
     writeln!(out, "  copies   {copied}")?;
     let rows = options(sender).into_iter().map(|option| {
-        [option.key.to_owned(), option.default, option.values, option.about.to_owned()]
+        [option.key.to_owned(), option.default, option.values, option.about.into_owned()]
     });
     write_columns(&["option", "default", "values", "meaning"], rows.collect(), "  ", out)?;
     writeln!(out)
@@ -97,7 +98,7 @@ struct Listed {
     key: &'static str,
     default: String,
     values: String,
-    about: &'static str,
+    about: Cow<'static, str>,
 }
 
 /// The keys of its paths first.
@@ -107,13 +108,13 @@ fn options(sender: &Sender) -> Vec<Listed> {
             key: "path",
             default: "the only one".to_owned(),
             values: "the name of a path".to_owned(),
-            about: "may be left out where there is only one",
+            about: "may be left out where there is only one".into(),
         },
         PathKeys::Several { least } => Listed {
             key: "paths",
             default: "required".to_owned(),
             values: format!("a list of {least} or more names"),
-            about: "in the order in which they are opened",
+            about: "in the order in which they are opened".into(),
         },
     };
     let listed = |option: OptionText| Listed {

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::error::EXIT_INTERRUPTED;
 use crate::engine::{Engine, EngineError, Trial};
 use crate::progress::Display;
+use crate::protocol::{Qlog, QlogBook};
 use crate::recording::Recording;
 use crate::scenario::plan::Plan;
 
@@ -29,19 +30,27 @@ pub struct Outcome {
 /// waiting ones never start.
 pub type Stop = Arc<AtomicBool>;
 
-/// `done` is called with each recording as it comes in, so that it is on disk before the next trial
-/// ends.
+/// What a trial leaves.
+pub struct Done {
+    pub recording: Recording,
+    /// None unless they were asked for, and the sender has connections to log.
+    pub qlogs: Vec<Qlog>,
+}
+
+/// `done` is called with what each trial leaves as it comes in, so that it is on disk before the
+/// next trial ends.
 pub async fn run_all<E>(
     engine: Arc<dyn Engine + Send>,
     plan: &Arc<Plan>,
     jobs: usize,
+    qlog: bool,
     display: &Arc<Display>,
-    mut done: impl FnMut(&Recording) -> Result<(), E>,
+    mut done: impl FnMut(&Done) -> Result<(), E>,
 ) -> Result<Outcome, E> {
     let stop = stop_on_signals();
     let places = Arc::new(Semaphore::new(jobs));
     let mut running = JoinSet::new();
-    for (order, trial) in trials(plan).into_iter().enumerate() {
+    for (order, trial) in trials(plan, qlog).into_iter().enumerate() {
         let (engine, display, stop) = (engine.clone(), display.clone(), stop.clone());
         let places = places.clone();
         running.spawn(async move {
@@ -63,17 +72,17 @@ pub async fn run_all<E>(
 }
 
 async fn collect<E>(
-    running: &mut JoinSet<Option<(usize, Result<Recording, EngineError>)>>,
+    running: &mut JoinSet<Option<(usize, Result<Done, EngineError>)>>,
     stop: &Stop,
-    done: &mut impl FnMut(&Recording) -> Result<(), E>,
+    done: &mut impl FnMut(&Done) -> Result<(), E>,
 ) -> Result<Outcome, E> {
     let mut recordings = Vec::new();
     let mut errors = Vec::new();
     while let Some(joined) = running.join_next().await {
         match joined.expect("a panic of a trial ends in its own thread") {
-            Some((order, Ok(recording))) => {
-                done(&recording)?;
-                recordings.push((order, recording));
+            Some((order, Ok(left))) => {
+                done(&left)?;
+                recordings.push((order, left.recording));
             }
             Some((_, Err(error))) => errors.push(error),
             None => {}
@@ -85,9 +94,14 @@ async fn collect<E>(
 }
 
 /// Interleaved, so that a slow change of the host meets all senders alike.
-fn trials(plan: &Arc<Plan>) -> Vec<Trial> {
+fn trials(plan: &Arc<Plan>, qlog: bool) -> Vec<Trial> {
     let of_repetition = |repetition| {
-        let trial = move |sender| Trial { plan: plan.clone(), sender, repetition };
+        let trial = move |sender| Trial {
+            plan: plan.clone(),
+            sender,
+            repetition,
+            qlog: qlog.then(QlogBook::default),
+        };
         (0..plan.senders.len()).map(trial)
     };
     (0..plan.repeat).flat_map(of_repetition).collect()
@@ -99,7 +113,7 @@ fn run_one(
     trial: &Trial,
     display: &Display,
     stop: &AtomicBool,
-) -> Option<Result<Recording, EngineError>> {
+) -> Option<Result<Done, EngineError>> {
     if stop.load(Ordering::Relaxed) {
         return None;
     }
@@ -115,7 +129,8 @@ fn run_one(
         Ok(recording) => shown.finish(&recording.status),
         Err(_) => shown.fail(),
     }
-    Some(result)
+    let qlogs = trial.qlog.as_ref().map_or_else(Vec::new, QlogBook::take);
+    Some(result.map(|recording| Done { recording, qlogs }))
 }
 
 /// The first signal asks the trials to stop, and lets what they measured be written; a second one

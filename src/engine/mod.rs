@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::link::profile::LinkProfile;
-use crate::protocol::Delivery;
+use crate::protocol::{Delivery, QlogBook};
 use crate::recording::{Recording, Volume};
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::splitmix::{SplitMix64, mix};
@@ -74,6 +74,8 @@ pub struct Trial {
     pub sender: usize,
     /// From 0.
     pub repetition: u32,
+    /// Where its connections are logged, if that is asked for.
+    pub qlog: Option<QlogBook>,
 }
 
 pub trait Engine: Sync {

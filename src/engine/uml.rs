@@ -14,6 +14,7 @@ mod limits;
 mod machine;
 mod mconsole;
 mod memory;
+mod qlogs;
 mod standstill;
 
 use std::fs::File;
@@ -29,6 +30,7 @@ use self::job::{Answer, Job, TrialJob};
 pub use self::kernel::Kernel;
 pub use self::machine::{Machine, Settings};
 use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket};
+use crate::protocol::qlog::LOG_LIMIT;
 use crate::recording::{Recording, format};
 use crate::scenario::plan::{Plan, SenderPlan};
 
@@ -55,7 +57,7 @@ impl Uml {
         Settings {
             kernel: self.kernel.clone(),
             impairlab: self.impairlab.clone(),
-            memory_mib: memory_mib(&trial.plan),
+            memory_mib: memory_mib(&trial.plan) + log_mib(trial),
             seed: trial.protocol_seed(),
             limit: Some(GRACE + trial.plan.workload.periodic().duration),
         }
@@ -80,7 +82,10 @@ impl Uml {
                 })?;
             }
             match ended {
-                Some(Answer::Recorded) => return recording(&machine),
+                Some(Answer::Recorded) => {
+                    take_logs(&machine, trial)?;
+                    return recording(&machine);
+                }
                 Some(Answer::TrialFailed { message }) => return Err(UmlError::Trial { message }),
                 Some(other) => unreachable!("a guest that was given a trial answers {other:?}"),
                 None => sleep(LOOK),
@@ -122,9 +127,26 @@ impl Engine for Uml {
     }
 }
 
+/// What the guest logged goes where the trial wants it.
+fn take_logs(machine: &Machine, trial: &Trial) -> Result<(), UmlError> {
+    let Some(book) = &trial.qlog else { return Ok(()) };
+    let path = machine.file(job::QLOGS);
+    let logs = qlogs::read(&path, &machine.file(job::QLOG_BYTES))
+        .map_err(|source| UmlError::File { action: "read", path, source })?;
+    logs.into_iter().for_each(|log| book.put(log));
+    Ok(())
+}
+
 fn recording(machine: &Machine) -> Result<Recording, UmlError> {
     let recording = format::read(&machine.file(job::RECORDING))?;
     Ok(Recording { engine: EngineKind::Uml, ..recording })
+}
+
+/// Room for the logs of both sides of each connection, twice: as they are kept, and as a file.
+fn log_mib(trial: &Trial) -> u64 {
+    let connections = trial.sender().protocol.paths().len();
+    let full = 2 * 2 * connections as u64 * (LOG_LIMIT >> 20) as u64;
+    if trial.qlog.is_some() { full } else { 0 }
 }
 
 /// Room for the kernel, the program and each message as it is sent, kept and written.

@@ -34,7 +34,7 @@ pub fn build(
         ProtocolSettings::Replicate(settings) => replicate(settings, role, seed)?,
         ProtocolSettings::Kcp(settings) => Box::new(Kcp::new(settings, role, seed)),
         ProtocolSettings::Quic(settings) => Box::new(quic::build(settings, role, seed)?),
-        ProtocolSettings::Mpquic(settings) => Box::new(mpquic::build(settings, role, seed)?),
+        ProtocolSettings::Mpquic(settings) => mpquic::build(settings, role, seed)?,
         ProtocolSettings::Tcp(_) | ProtocolSettings::Mptcp(_) | ProtocolSettings::Kcptun(_) => {
             return Err(BuildError::NeedsKernel(settings.keyword()));
         }

@@ -11,6 +11,7 @@ pub mod framing;
 pub mod kcp;
 pub mod kcptun;
 pub mod mpquic;
+pub mod qlog;
 pub mod quic;
 pub mod replicate;
 pub mod settings;
@@ -18,6 +19,7 @@ pub mod udp;
 pub mod udp_arq;
 
 pub use build::{BuildError, build};
+pub use qlog::{Qlog, QlogBook};
 pub use settings::ProtocolSettings;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +50,10 @@ pub trait Protocol {
     fn statistics(&self) -> ProtocolStatistics {
         ProtocolStatistics::default()
     }
+
+    /// Logs every connection in this book, as far as there are connections that can be logged. To be
+    /// called before the first `poll`.
+    fn log_in(&mut self, _book: &QlogBook) {}
 
     /// A local address changed or an interface went down or up.
     fn path_changed(&mut self, _now: Instant, _path: PathId, _change: PathChange) {}
@@ -130,7 +136,7 @@ pub enum PathChange {
 }
 
 /// The two sides of a connection. The client is the vehicle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     Client,
     Server,

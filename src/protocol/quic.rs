@@ -10,36 +10,49 @@
 //!
 //! Limits: [`SEND_BUFFER`] bytes that are not acknowledged yet, [`MAX_STREAMS`] messages under way
 //! on streams of their own; in datagram mode [`SEND_BUFFER`] bytes that wait to be sent, and
-//! messages that one packet holds. What is beyond is refused.
+//! messages that one packet holds. What is beyond is refused. A stream that has arrived with more
+//! than 1,024 gaps ends the connection (quinn's own limit).
 
-mod config;
 mod congestion;
 mod messages;
 mod tls;
+mod transport;
+mod wire;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use quinn_proto::{
+use proto::{
     ClientConfig, ConnectError, Connection, ConnectionEvent, ConnectionHandle, ConnectionStats,
-    DatagramEvent, EcnCodepoint, Endpoint, Event, Incoming, Transmit, VarInt,
+    DatagramEvent, Endpoint, Event, Incoming, QlogConfig, ServerConfig, TransportConfig, VarInt,
 };
+use quinn_proto as proto;
+use ring::hkdf;
 use thiserror::Error;
 
 use super::clock;
 use super::entropy::{SeedStream, SeededEntropy};
-use super::settings::{QuicMode, QuicSettings};
+use super::settings::QuicSettings;
 use super::{
-    Datagram, Delivery, Ecn, Output, PathChange, Protocol, ProtocolStatistics, Role, Sent, State,
+    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Role, Sent,
+    State,
 };
 use crate::units::{Instant, PathId};
 use messages::Messages;
+use wire::outgoing;
 
-pub use config::{DEFAULT_MAX_ACK_DELAY, UDP_PAYLOAD};
 pub use congestion::FixedWindow;
-pub use tls::{ALPN, CERTIFICATE, SERVER_NAME};
+pub use tls::{ALPN, CERTIFICATE, SERVER_NAME, TlsError};
+
+/// Bytes of UDP payload, the least QUIC allows (RFC 9000, section 14). The path MTU is not probed
+/// for: probes are traffic that no message asked for, and messages of a control workload fit.
+pub const UDP_PAYLOAD: u16 = 1200;
+
+/// RFC 9000's default, which quinn announces in its transport parameters and offers no setting for.
+pub const DEFAULT_MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
 /// Bytes that may be sent and not acknowledged, or wait to be sent. At 50 messages of 600 bytes a
 /// second: more than two minutes of an outage.
@@ -51,24 +64,25 @@ pub const MAX_STREAMS: u32 = 10_000;
 #[derive(Debug, Error)]
 pub enum QuicError {
     #[error("the TLS configuration of quic was not taken: {0}")]
-    Tls(#[from] rustls::Error),
-    #[error("the TLS configuration of quic lacks the cipher suite that QUIC begins with: {0}")]
-    CipherSuite(#[from] quinn_proto::crypto::rustls::NoInitialCipherSuite),
+    Tls(#[from] TlsError),
 }
 
 /// One side of a QUIC connection.
 pub fn build(settings: &QuicSettings, role: Role, seed: u64) -> Result<Quic, QuicError> {
     let mut entropy = SeedStream::new(seed, role as u64);
-    let endpoint_config = Arc::new(config::endpoint(&mut entropy));
+    let mut endpoint = transport::endpoint(&mut entropy);
+    let ids = transport::connection_ids(&mut entropy);
+    endpoint.cid_generator(move || Box::new(ids));
+    let transport = transport_config(settings);
     let (client, server) = match role {
-        Role::Client => (Some(config::client(settings, &mut entropy)?), None),
-        Role::Server => (None, Some(Arc::new(config::server(settings, &mut entropy)?))),
+        Role::Client => (Some(transport::client(transport, &mut entropy)?), None),
+        Role::Server => (None, Some(Arc::new(server(transport, &mut entropy)?))),
     };
     Ok(Quic {
-        path: settings.path,
-        mode: settings.mode,
-        endpoint: Endpoint::new(endpoint_config, server, false, None),
+        settings: settings.clone(),
+        endpoint: Endpoint::new(Arc::new(endpoint), server.clone(), false, None),
         client,
+        server,
         connection: None,
         messages: Messages::new(settings.mode),
         responses: VecDeque::new(),
@@ -78,12 +92,25 @@ pub fn build(settings: &QuicSettings, role: Role, seed: u64) -> Result<Quic, Qui
     })
 }
 
+fn server(transport: TransportConfig, seeds: &mut SeedStream) -> Result<ServerConfig, TlsError> {
+    let token_key = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&seeds.bytes::<64>());
+    let mut config = ServerConfig::new(Arc::new(tls::server()?), Arc::new(token_key));
+    config.transport_config(Arc::new(transport));
+    Ok(config)
+}
+
+fn transport_config(settings: &QuicSettings) -> TransportConfig {
+    let congestion = congestion::factory(settings.congestion, settings.transport.initial_window);
+    transport::transport(&settings.transport, settings.mode, congestion)
+}
+
 pub struct Quic {
-    path: PathId,
-    mode: QuicMode,
+    settings: QuicSettings,
     endpoint: Endpoint,
     /// What a client connects with; taken when it does.
     client: Option<ClientConfig>,
+    /// What a server accepts with.
+    server: Option<Arc<ServerConfig>>,
     connection: Option<(ConnectionHandle, Connection)>,
     messages: Messages,
     /// What the endpoint answers by itself, outside of a connection.
@@ -116,11 +143,7 @@ impl Protocol for Quic {
     }
 
     fn delivery(&self) -> Delivery {
-        match self.mode {
-            QuicMode::Stream => Delivery { ordered: true, reliable: true },
-            QuicMode::StreamPerMessage => Delivery { ordered: false, reliable: true },
-            QuicMode::Datagram => Delivery { ordered: false, reliable: false },
-        }
+        self.settings.mode.delivery()
     }
 
     /// Retransmissions are packets declared lost: their reliable frames were sent again.
@@ -128,6 +151,25 @@ impl Protocol for Quic {
         let lost =
             self.connection.as_ref().map(|(_, connection)| connection.stats().path.lost_packets);
         ProtocolStatistics { retransmissions: Some(lost.unwrap_or(0)), discarded: self.discarded }
+    }
+
+    /// quinn logs packets (without their frames), losses and what recovery measures. It calls every
+    /// loss one by the reordering threshold.
+    fn log_in(&mut self, book: &QlogBook) {
+        let mut config = QlogConfig::default();
+        let role = if self.client.is_some() { Role::Client } else { Role::Server };
+        config
+            .writer(Box::new(book.open(role, self.settings.path)))
+            .title(Some("quic".to_owned()))
+            .start_time(clock::to_std(Instant::ZERO));
+        let mut transport = transport_config(&self.settings);
+        transport.qlog_stream(config.into_stream());
+        let transport = Arc::new(transport);
+        if let Some(client) = &mut self.client {
+            client.transport_config(transport);
+        } else if let Some(server) = &mut self.server {
+            Arc::make_mut(server).transport_config(transport);
+        }
     }
 
     fn path_changed(&mut self, _now: Instant, _path: PathId, change: PathChange) {
@@ -151,7 +193,7 @@ impl Quic {
     }
 
     fn handle(&mut self, now: Instant, datagram: Datagram) {
-        let ecn = EcnCodepoint::from_bits(datagram.ecn as u8);
+        let ecn = wire::codepoint(datagram.ecn);
         let (now, payload) = (clock::to_std(now), BytesMut::from(&datagram.payload[..]));
         let mut response = Vec::new();
         match self.endpoint.handle(now, PEER, None, ecn, payload, &mut response) {
@@ -159,7 +201,7 @@ impl Quic {
             Some(DatagramEvent::NewConnection(incoming)) => self.accept(now, incoming),
             Some(DatagramEvent::Response(transmit)) => {
                 self.discarded += 1;
-                self.responses.push_back(outgoing(self.path, &transmit, response));
+                self.responses.push_back(outgoing(self.settings.path, &transmit, response));
             }
             None => self.discarded += 1,
         }
@@ -183,12 +225,12 @@ impl Quic {
             return;
         }
         let mut response = Vec::new();
-        match self.endpoint.accept(incoming, now, &mut response, None) {
+        match self.endpoint.accept(incoming, now, &mut response, self.server.clone()) {
             Ok(connection) => self.connection = Some(connection),
             Err(error) => {
                 self.discarded += 1;
                 if let Some(transmit) = error.response {
-                    self.responses.push_back(outgoing(self.path, &transmit, response));
+                    self.responses.push_back(outgoing(self.settings.path, &transmit, response));
                 }
             }
         }
@@ -247,7 +289,7 @@ impl Quic {
         let Some((_, connection)) = &mut self.connection else { return Output::Wait(None) };
         let mut payload = Vec::with_capacity(usize::from(UDP_PAYLOAD));
         match connection.poll_transmit(now, 1, &mut payload) {
-            Some(transmit) => Output::Transmit(outgoing(self.path, &transmit, payload)),
+            Some(transmit) => Output::Transmit(outgoing(self.settings.path, &transmit, payload)),
             None => Output::Wait(connection.poll_timeout().map(clock::from_std)),
         }
     }
@@ -261,17 +303,6 @@ const UNREADABLE: VarInt = VarInt::from_u32(1);
 
 fn closed(error: ConnectError) -> State {
     State::Closed(format!("could not connect: {error}"))
-}
-
-fn outgoing(path: PathId, transmit: &Transmit, mut payload: Vec<u8>) -> Datagram {
-    payload.truncate(transmit.size);
-    let ecn = match transmit.ecn {
-        None => Ecn::NotCapable,
-        Some(EcnCodepoint::Ect0) => Ecn::Capable0,
-        Some(EcnCodepoint::Ect1) => Ecn::Capable1,
-        Some(EcnCodepoint::Ce) => Ecn::CongestionExperienced,
-    };
-    Datagram { path, payload, ecn }
 }
 
 /// Every frame but PADDING, and so at least one for every packet that was authentic and new.

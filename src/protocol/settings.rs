@@ -1,6 +1,9 @@
 //! What can be set on each protocol, with every default already filled in: the part of a plan that
 //! `build` reads.
 
+mod quic;
+mod system;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,8 +14,10 @@ use super::kcptun::fec::GroupSizes;
 use super::kcptun::smux::Version;
 use crate::units::PathId;
 
-mod system;
-
+pub use quic::{
+    MpquicCongestion, MpquicScheduler, MpquicSettings, MpquicStack, NoqCongestion, NoqScheduler,
+    NoqSettings, QuicCongestion, QuicMode, QuicSettings, QuicTransport, TquicSettings,
+};
 pub use system::{KcptunCrypt, KcptunMode, KcptunSettings, MptcpSettings, Shards, TcpSettings};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -190,86 +195,6 @@ pub enum KcpBehaviour {
     /// What kcptun runs.
     #[serde(rename = "kcp-go-5.6")]
     KcpGo56,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct QuicSettings {
-    pub path: PathId,
-    pub congestion: QuicCongestion,
-    pub mode: QuicMode,
-    /// RFC 9002 recommends 333 ms.
-    pub initial_rtt: Duration,
-    /// `max_ack_delay` this side announces; RFC 9000's default is 25 ms.
-    pub max_ack_delay: Duration,
-}
-
-impl QuicSettings {
-    /// The standard's: Cubic (RFC 9438), an initial RTT of 333 ms (RFC 9002), an ACK delay of 25 ms
-    /// (RFC 9000), and all messages on one stream.
-    pub fn new(path: PathId) -> Self {
-        Self {
-            path,
-            congestion: QuicCongestion::Cubic,
-            mode: QuicMode::Stream,
-            initial_rtt: Duration::from_millis(333),
-            max_ack_delay: Duration::from_millis(25),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QuicCongestion {
-    Cubic,
-    #[serde(rename = "newreno")]
-    NewReno,
-    Bbr,
-    /// A congestion window of this many bytes that never changes.
-    FixedWindow(u64),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QuicMode {
-    /// All messages on one ordered stream, each behind a length prefix.
-    Stream,
-    /// A unidirectional stream of its own for each message.
-    StreamPerMessage,
-    /// Unreliable DATAGRAM frames (RFC 9221).
-    Datagram,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MpquicSettings {
-    pub paths: Vec<PathId>,
-    pub scheduler: MpquicScheduler,
-    pub congestion: MpquicCongestion,
-}
-
-impl MpquicSettings {
-    /// Redundant, with Cubic.
-    pub fn new(paths: Vec<PathId>) -> Self {
-        let (scheduler, congestion) = (MpquicScheduler::Redundant, MpquicCongestion::Cubic);
-        Self { paths, scheduler, congestion }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MpquicScheduler {
-    Redundant,
-    #[serde(rename = "minrtt")]
-    MinRtt,
-    RoundRobin,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MpquicCongestion {
-    Cubic,
-    Bbr,
-    Bbr3,
-    Copa,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

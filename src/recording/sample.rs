@@ -11,7 +11,9 @@ use super::{
     WireCount,
 };
 use crate::link::profile::{Correlated, Distribution, LinkProfile, Loss};
-use crate::protocol::settings::{Copy, MpquicCongestion, MpquicScheduler};
+use crate::protocol::settings::{
+    Copy, MpquicCongestion, MpquicStack, QuicTransport, TquicSettings,
+};
 use crate::protocol::settings::{KcpSettings, MpquicSettings, UdpSettings};
 use crate::protocol::settings::{QuicCongestion, QuicMode, QuicSettings, ReplicateSettings};
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
@@ -153,8 +155,7 @@ fn protocol(sender: &str) -> ProtocolSettings {
         path,
         congestion: QuicCongestion::Bbr,
         mode: QuicMode::Stream,
-        initial_rtt: Duration::from_millis(333),
-        max_ack_delay: Duration::from_millis(25),
+        transport: QuicTransport::new(QuicCongestion::Bbr.usual_initial_window()),
     });
     let both = |protocol| {
         let protocol = Box::new(protocol);
@@ -168,8 +169,10 @@ fn protocol(sender: &str) -> ProtocolSettings {
         "quic-both" => both(quic),
         "mpquic" => ProtocolSettings::Mpquic(MpquicSettings {
             paths: BOTH.to_vec(),
-            scheduler: MpquicScheduler::Redundant,
-            congestion: MpquicCongestion::Bbr,
+            stack: MpquicStack::Tquic(TquicSettings {
+                congestion: MpquicCongestion::Bbr,
+                ..TquicSettings::new()
+            }),
         }),
         _ => ProtocolSettings::Udp(UdpSettings { path }),
     }

@@ -7,6 +7,7 @@
 //!   plan.json          as it was run: every default filled in
 //!   environment.json   kernel, CPU, engine, versions
 //!   recordings/        <sender>-<repetition>.json, one a trial
+//!   qlog/              with `run --qlog`: <sender>-<repetition>-<side>.sqlog, one a connection
 //!   summary.json       every figure, for scripts
 //!   senders.csv        the figures of each sender, a line each
 //!   messages.csv       every message
@@ -26,6 +27,7 @@ use thiserror::Error;
 use super::chart::{ChartError, render_all};
 use super::summarise::in_plan_order;
 use super::{Order, Report, csv, json, summarise};
+use crate::protocol::{Qlog, Role};
 use crate::recording::file::{WriteError, remedy, write_atomically, write_atomically_with};
 use crate::recording::format::{self, ReadError};
 use crate::recording::{Environment, Recording};
@@ -41,6 +43,7 @@ const MESSAGES: &str = "messages.csv";
 const OUTAGES: &str = "outages.csv";
 const IMPAIRMENT: &str = "impairment.csv";
 const CHARTS: &str = "charts";
+const QLOG: &str = "qlog";
 
 /// Recordings of a folder that are still read: 64 senders, a thousand repetitions each.
 const MAX_RECORDINGS: usize = 64_000;
@@ -162,6 +165,21 @@ impl Results {
         Ok(format::write(&path, recording)?)
     }
 
+    /// The logs of a trial's connections, in a folder that is there only if there are any.
+    pub fn write_qlogs(&self, recording: &Recording, logs: &[Qlog]) -> Result<(), ResultsError> {
+        let folder = self.folder.join(QLOG);
+        if !logs.is_empty() {
+            let create = |source| ResultsError::Create { path: folder.clone(), source };
+            fs::create_dir_all(&folder).map_err(create)?;
+        }
+        for log in logs {
+            let alone = logs.iter().filter(|other| other.role == log.role).count() == 1;
+            let name = qlog_name(recording, log, alone);
+            write_atomically(&folder.join(name), &log.bytes)?;
+        }
+        Ok(())
+    }
+
     /// Writes all that is made from the recordings, over what an earlier call wrote.
     pub fn finish(
         &self,
@@ -274,6 +292,17 @@ fn belongs(plan: &Plan, recording: &Recording, path: PathBuf) -> Result<(), Resu
 
 fn recording_name(recording: &Recording) -> String {
     format!("{}-{}.json", file_name(&recording.sender), recording.repetition)
+}
+
+/// Named like the recording; where a side has several connections, each also by its path.
+fn qlog_name(recording: &Recording, log: &Qlog, alone: bool) -> String {
+    let side = match log.role {
+        Role::Client => "vehicle",
+        Role::Server => "cloud",
+    };
+    let path = recording.path_names.get(log.path.index()).filter(|_| !alone);
+    let path = path.map_or_else(String::new, |path| format!("-{}", file_name(path)));
+    format!("{}-{}-{side}{path}.sqlog", file_name(&recording.sender), recording.repetition)
 }
 
 /// Letters, digits, dashes, dots and underscores as they are, anything else as `%` and its code:

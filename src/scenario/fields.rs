@@ -50,6 +50,11 @@ impl<'n> Fields<'n> {
         Some(self.left.remove(index))
     }
 
+    /// What is at a key that was not taken yet; it stays there.
+    pub fn peek(&self, key: &str) -> Option<&'n (Key, Node)> {
+        self.left.iter().find(|(present, _)| present.name == key).copied()
+    }
+
     /// As `take`, but a mistake if the key is not there.
     pub fn require(&mut self, key: &'static str, example: &'static str) -> Option<&'n Node> {
         let taken = self.take(key);

@@ -142,6 +142,10 @@ pub enum Mistake {
     TooLargeForIpv6 { protocol: &'static str, bytes: u32, path: String, limit: u32 },
     #[error("`{protocol}` cannot be replicated: {reason}")]
     CannotReplicate { protocol: &'static str, reason: &'static str },
+    #[error("stack `{stack}` has no `{what}`")]
+    OtherStack { what: String, stack: &'static str, other: &'static str },
+    #[error("a fixed window begins as wide as it stays")]
+    InitialOfFixedWindow,
     #[error("with an `mtu` of {mtu}B no copy fits a packet: {limit}B are the most")]
     MtuTooLargeToCopy { mtu: u32, limit: u32 },
     #[error("an `mtu` of {mtu}B has no room for the headers: {least}B are the least with these")]
@@ -174,6 +178,7 @@ impl Mistake {
             Self::UnknownProfile { suggestion, searched, .. } => {
                 Some(meant(suggestion, &format!("it was looked up as {searched}")))
             }
+            Self::OtherStack { other, .. } => Some(format!("stack `{other}` has it")),
             Self::MissingKey { example, .. } => Some(format!("add `{example}`")),
             _ => self.fixed_help().map(str::to_owned),
         }
@@ -200,6 +205,7 @@ impl Mistake {
             Self::TooManyMessages { .. } => {
                 Some("`keep: histogram` needs no memory for each message, and allows more")
             }
+            Self::InitialOfFixedWindow => Some("leave `initial-window` out"),
             Self::EmptyClaim => {
                 Some("add one of p50, p99, p999, mean, worst, amplification, longest-gap")
             }

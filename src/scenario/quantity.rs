@@ -84,6 +84,18 @@ pub fn message_rate(text: &str, limits: Limits<f64>) -> Result<f64, QuantityErro
     within(text, per_second, limits, |rate| format!("{rate}/s"))
 }
 
+/// A number without a unit.
+pub fn factor(text: &str, limits: Limits<u32>) -> Result<f64, QuantityError> {
+    let factor = text.parse().ok().filter(|factor: &f64| factor.is_finite());
+    let factor = factor.ok_or_else(|| QuantityError::NotANumber {
+        text: text.to_owned(),
+        noun: "a factor",
+        example: "1.125",
+    })?;
+    let limits = Limits { min: limits.min.into(), max: limits.max.into() };
+    within(text, factor, limits, |limit: f64| limit.to_string())
+}
+
 fn within<T: PartialOrd + Copy>(
     text: &str,
     value: T,

@@ -155,7 +155,7 @@ fn settings(sender: &Sender, with_paths: bool) -> Value {
     let options = (sender.options)();
     let mut keys: Vec<(&str, Value)> = options
         .iter()
-        .map(|option| (option.key, described(option.form.schema(), option.about)))
+        .map(|option| (option.key, described(option.form.schema(), &option.about)))
         .collect();
     let mut required = Vec::new();
     match sender.paths {

@@ -127,7 +127,7 @@ pub fn written(settings: &ProtocolSettings) -> Vec<(&'static str, String)> {
         ProtocolSettings::UdpArq(settings) => option::written(&udp_arq::options(), settings),
         ProtocolSettings::Kcp(settings) => option::written(&kcp::options(), settings),
         ProtocolSettings::Quic(settings) => option::written(&quic::options(), settings),
-        ProtocolSettings::Mpquic(settings) => option::written(&mpquic::options(), settings),
+        ProtocolSettings::Mpquic(settings) => mpquic::written(settings),
         ProtocolSettings::Tcp(settings) => option::written(&tcp::options(), settings),
         ProtocolSettings::Mptcp(settings) => option::written(&mptcp::options(), settings),
         ProtocolSettings::Kcptun(settings) => option::written(&kcptun::options(), settings),

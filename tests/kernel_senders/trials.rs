@@ -88,7 +88,7 @@ pub fn trial(protocol: ProtocolSettings, loss: f64, seconds: u64) -> Trial {
         seed: 1,
         claims: Vec::new(),
     };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0 }
+    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, qlog: None }
 }
 
 /// The same over IPv6.

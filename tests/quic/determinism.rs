@@ -7,9 +7,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::senders::{FIXED, mpquic_sender, quic_sender};
+use crate::senders::{FIXED, NOQ_FIXED, mpquic_sender, noq_from, noq_settings, quic_sender};
 use crate::virtual_lab::{Path, Work, run};
-use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, QuicCongestion, QuicMode};
+use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, NoqCongestion};
+use impairlab::protocol::settings::{QuicCongestion, QuicMode};
 use impairlab::protocol::{Protocol, Role};
 
 const PATHS: [Path; 2] =
@@ -45,6 +46,12 @@ fn fingerprints(seed: u64) -> Vec<(String, u64)> {
             all.push((name, fingerprint(mpquic_sender(scheduler, congestion, seed))));
         }
     }
+    for congestion in [NoqCongestion::Cubic, NoqCongestion::NewReno, NOQ_FIXED] {
+        for mode in [Stream, StreamPerMessage, Datagram] {
+            let name = format!("noq-{congestion:?}-{mode:?}");
+            all.push((name, fingerprint(noq_from(noq_settings(congestion, mode), seed))));
+        }
+    }
     all
 }
 
@@ -74,7 +81,7 @@ fn the_same_seed_gives_the_same_run_in_every_process() {
     let told: BTreeSet<String> = (0..3).map(|_| told_by_a_child()).collect();
     let here: Vec<String> =
         fingerprints(7).iter().map(|(name, print)| format!("{name} {print:016x}")).collect();
-    assert_eq!(here.len(), 24);
+    assert_eq!(here.len(), 33);
     assert_eq!(told, BTreeSet::from([here.join("\n")]));
 }
 

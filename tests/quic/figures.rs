@@ -9,9 +9,12 @@
 
 use std::time::Duration;
 
-use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, QuicCongestion, QuicMode};
+use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, NoqCongestion};
+use impairlab::protocol::settings::{QuicCongestion, QuicMode};
 
-use crate::senders::{Build, FIXED, mpquic_sender, quic_sender};
+use crate::senders::{
+    Build, FIXED, both_ways, mpquic_sender, noq_sender, quic_sender, quic_settings,
+};
 use crate::virtual_lab::{CONTROL, Path, Run, Work, run};
 
 const P0: Path = Path::new(40.0, 10.0, 0.02);
@@ -95,6 +98,14 @@ fn mpquic(scheduler: MpquicScheduler) -> Build {
     Box::new(mpquic_sender(scheduler, MpquicCongestion::Cubic, 7))
 }
 
+fn noq() -> Build {
+    Box::new(noq_sender(NoqCongestion::Cubic, 7))
+}
+
+fn quic_on_both() -> Build {
+    Box::new(both_ways(quic_settings(QuicCongestion::Cubic, QuicMode::Stream), 7))
+}
+
 fn table(title: &str, paths: &[Path], seeds: u64, rows: Vec<(Published, Build)>) {
     println!("\n{title}: ours, median of {seeds} runs (smallest…largest) | published");
     let wrong: Vec<String> = rows
@@ -155,6 +166,11 @@ fn two_paths_give_the_published_figures() {
             mpquic(MpquicScheduler::Redundant),
         ),
         (Published { up: Some(1.140), steady: true, ..min_rtt }, mpquic(MpquicScheduler::MinRtt)),
+        (Published { up: Some(1.125), ..published("noq", 33.4, 164.4, 240.0) }, noq()),
+        (
+            Published { up: Some(2.248), ..published("quic on both", 25.3, 49.1, 90.8) },
+            quic_on_both(),
+        ),
     ];
     table("40±10 ms, 2 % and 25±5 ms, 1 %", &[P0, P1], 6, rows);
 }
@@ -198,6 +214,36 @@ fn an_outage_of_five_seconds_costs_a_single_path_seven_and_a_redundant_one_nothi
     assert!(single.reaches(0.05, 7_300.0));
     assert!(first_dark.0[2] <= 32.0 && second_dark.0[2] <= 25.0);
     assert!(min_rtt.reaches(0.05, 6_100.0));
+}
+
+/// noq declares nothing lost before an acknowledgement comes on the same path, and with Cubic has
+/// soon no window left to send anything there but probes. So all wait for the first probe after the
+/// outage, which is late by up to as long as the outage was. The least there can be is 5.0 s, where
+/// the window still had room and the next message told of the loss: that was published of path 1.
+#[test]
+fn an_outage_stops_noq_until_its_next_probe_and_copies_go_on() {
+    let on = |build: &Build, first: bool| {
+        worst_ms(
+            |from, until| match first {
+                true => vec![P0.dark(from, until), P1],
+                false => vec![P0, P1.dark(from, until)],
+            },
+            build,
+        )
+    };
+    let [noq_0, noq_1] = [true, false].map(|first| on(&noq(), first));
+    let [both_0, both_1] = [true, false].map(|first| on(&quic_on_both(), first));
+    for (name, spread, published) in [
+        ("noq, path 0 dark", &noq_0, 7_900.0),
+        ("noq, path 1 dark", &noq_1, 5_000.0),
+        ("quic on both, path 0 dark", &both_0, 138.0),
+        ("quic on both, path 1 dark", &both_1, 139.0),
+    ] {
+        println!("worst message in an outage, {name}: {:.0?} ms | {published}", spread.0);
+    }
+    assert!(noq_0.reaches(0.06, 7_900.0) && noq_0.0[2] < 15_000.0);
+    assert!(noq_1.0[0] >= 5_000.0 && noq_1.0[2] < 10_000.0);
+    assert!(both_0.reaches(0.12, 138.0) && both_1.reaches(0.12, 139.0));
 }
 
 /// With loss on both paths too, while the worse one is dark.

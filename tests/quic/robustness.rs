@@ -3,9 +3,12 @@
 
 use std::time::Duration;
 
-use crate::senders::{FIXED, mpquic_sender, quic_sender};
+use crate::senders::{
+    Build, FIXED, NOQ_FIXED, mpquic_sender, noq_from, noq_sender, noq_settings, quic_sender,
+};
 use crate::virtual_lab::{Dice, Lab, Path};
-use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, QuicCongestion, QuicMode};
+use impairlab::protocol::settings::{MpquicCongestion, MpquicScheduler, NoqCongestion};
+use impairlab::protocol::settings::{QuicCongestion, QuicMode};
 use impairlab::protocol::{Datagram, Protocol, Role, Sent, State};
 use impairlab::splitmix::SplitMix64;
 use impairlab::units::PathId;
@@ -105,12 +108,25 @@ fn mpquic_outlives_what_is_thrown_at_it() {
 }
 
 #[test]
+fn noq_outlives_what_is_thrown_at_it() {
+    for mode in [QuicMode::Stream, QuicMode::StreamPerMessage, QuicMode::Datagram] {
+        for seed in 0..6 {
+            bombard(seed, true, noq_from(noq_settings(NOQ_FIXED, mode), seed));
+            bombard(seed, true, noq_from(noq_settings(NoqCongestion::Cubic, mode), seed));
+        }
+    }
+}
+
+#[test]
 fn an_empty_or_foreign_datagram_before_the_first_one_is_harmless() {
     let mut dice = Dice(SplitMix64::new(5));
-    for build in [true, false] {
-        let quic = quic_sender(FIXED, QuicMode::Stream, 1);
-        let mpquic = mpquic_sender(MpquicScheduler::Redundant, MpquicCongestion::Cubic, 1);
-        let mut lab = Lab::new(&PATHS, 1, |role| if build { quic(role) } else { mpquic(role) });
+    let senders: [Build; 3] = [
+        Box::new(quic_sender(FIXED, QuicMode::Stream, 1)),
+        Box::new(mpquic_sender(MpquicScheduler::Redundant, MpquicCongestion::Cubic, 1)),
+        Box::new(noq_sender(NOQ_FIXED, 1)),
+    ];
+    for sender in senders {
+        let mut lab = Lab::new(&PATHS, 1, sender);
         for side in [0, 1, 0, 1] {
             lab.inject(side, Datagram::new(PathId(0), Vec::new()));
             lab.inject(side, garbage(&mut dice));

@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use impairlab::protocol::framing::MAX_MESSAGE;
-use impairlab::protocol::mpquic;
 use impairlab::protocol::quic;
 use impairlab::protocol::settings::{
-    MpquicCongestion, MpquicScheduler, MpquicSettings, QuicCongestion, QuicMode,
+    MpquicCongestion, MpquicScheduler, NoqCongestion, QuicCongestion, QuicMode,
 };
-use impairlab::protocol::{Datagram, Ecn, Output, PathChange, Protocol, Role, Sent, State};
+use impairlab::protocol::{Datagram, Ecn, Output, PathChange, Protocol, Role, Sent, State, mpquic};
 use impairlab::units::{Instant, PathId};
 
-use crate::senders::{Build, FIXED, mpquic_sender, quic_from, quic_sender, quic_settings};
+use crate::senders::{
+    Build, FIXED, NOQ_FIXED, mpquic_sender, noq_from, noq_sender, noq_settings, quic_from,
+    quic_sender, quic_settings,
+};
 use crate::virtual_lab::{Lab, Path};
 
 const PLAIN: [Path; 2] = [Path::new(30.0, 0.0, 0.0), Path::new(30.0, 0.0, 0.0)];
@@ -36,7 +38,7 @@ fn redundant(seed: u64) -> impl Fn(Role) -> Box<dyn Protocol> {
 /// is 60 ms.
 fn acknowledgement_delays_ms(max_ack_delay_ms: u64) -> Vec<f64> {
     let mut settings = quic_settings(FIXED, QuicMode::Stream);
-    settings.max_ack_delay = Duration::from_millis(max_ack_delay_ms);
+    settings.transport.max_ack_delay = Duration::from_millis(max_ack_delay_ms);
     let mut lab = connected(quic_from(settings, 1));
     wait(&mut lab, 1);
     let delay = |_| {
@@ -73,7 +75,7 @@ fn a_longer_acknowledgement_delay_follows_the_round_trip_time() {
 fn the_initial_rtt_decides_when_the_handshake_is_tried_again() {
     for initial_rtt in [Duration::from_millis(100), Duration::from_millis(333)] {
         let mut settings = quic_settings(FIXED, QuicMode::Stream);
-        settings.initial_rtt = initial_rtt;
+        settings.transport.initial_rtt = initial_rtt;
         let mut client = quic::build(&settings, Role::Client, 1).unwrap();
         let now = Instant::from_nanos(5);
         assert!(matches!(client.poll(now), Output::Transmit(hello) if hello.payload.len() == 1200));
@@ -91,8 +93,11 @@ fn bleached(datagram: Datagram) -> Option<Datagram> {
 }
 
 /// How long 300 kB take on a link that does this to datagrams.
-fn transfer(meddle: fn(Datagram) -> Option<Datagram>) -> (Duration, Ecn) {
-    let mut lab = connected(quic_sender(QuicCongestion::NewReno, QuicMode::Stream, 1));
+fn transfer(
+    build: impl Fn(Role) -> Box<dyn Protocol>,
+    meddle: fn(Datagram) -> Option<Datagram>,
+) -> (Duration, Ecn) {
+    let mut lab = connected(build);
     lab.meddle = meddle;
     let start = lab.now;
     for _ in 0..500 {
@@ -111,13 +116,19 @@ fn transfer(meddle: fn(Datagram) -> Option<Datagram>) -> (Duration, Ecn) {
 
 #[test]
 fn congestion_marks_are_heard_and_a_path_that_bleaches_them_is_noticed() {
-    let (clean, ecn) = transfer(Some);
-    assert_eq!(ecn, Ecn::Capable0);
-    let (marked, ecn) = transfer(congested);
-    assert_eq!(ecn, Ecn::Capable0);
-    assert!(marked > 2 * clean, "{marked:?} {clean:?}");
-    let (_, ecn) = transfer(bleached);
-    assert_eq!(ecn, Ecn::NotCapable);
+    let senders: [Build; 2] = [
+        Box::new(quic_sender(QuicCongestion::NewReno, QuicMode::Stream, 1)),
+        Box::new(noq_sender(NoqCongestion::NewReno, 1)),
+    ];
+    for build in &senders {
+        let (clean, ecn) = transfer(build, Some);
+        assert_eq!(ecn, Ecn::Capable0);
+        let (marked, ecn) = transfer(build, congested);
+        assert_eq!(ecn, Ecn::Capable0);
+        assert!(marked > 2 * clean, "{marked:?} {clean:?}");
+        let (_, ecn) = transfer(build, bleached);
+        assert_eq!(ecn, Ecn::NotCapable);
+    }
 }
 
 fn lost(_: Datagram) -> Option<Datagram> {
@@ -151,6 +162,9 @@ fn a_full_send_buffer_refuses_and_recovers() {
     for mode in MODES {
         let bytes = 1_000 * accepted_in_the_dark(quic_sender(FIXED, mode, 1), 1_000);
         assert!(bytes <= buffer + 1_000 && bytes > buffer * 9 / 10, "{mode:?} {bytes}");
+        let narrow = noq_settings(NoqCongestion::FixedWindow(1 << 16), mode);
+        let bytes = 1_000 * accepted_in_the_dark(noq_from(narrow, 1), 1_000);
+        assert!(bytes <= buffer + 1_000 && bytes > buffer * 9 / 10, "noq {mode:?} {bytes}");
     }
     let streams = accepted_in_the_dark(quic_sender(FIXED, QuicMode::StreamPerMessage, 1), 8);
     assert_eq!(streams, quic::MAX_STREAMS as usize);
@@ -163,6 +177,8 @@ fn a_message_that_does_not_fit_is_refused() {
     for mode in MODES {
         let mut lab = connected(quic_sender(FIXED, mode, 1));
         assert_eq!(lab.send(0, &vec![0; MAX_MESSAGE + 1]), Sent::Refused, "{mode:?}");
+        let mut lab = connected(noq_from(noq_settings(NOQ_FIXED, mode), 1));
+        assert_eq!(lab.send(0, &vec![0; MAX_MESSAGE + 1]), Sent::Refused, "noq {mode:?}");
     }
     let mut lab = connected(quic_sender(FIXED, QuicMode::Datagram, 1));
     assert_eq!(lab.send(0, &[0; 1_200]), Sent::Refused);
@@ -177,6 +193,9 @@ fn both_directions_carry_messages() {
         Box::new(quic_sender(QuicCongestion::Cubic, QuicMode::StreamPerMessage, 1)),
         Box::new(quic_sender(QuicCongestion::Cubic, QuicMode::Datagram, 1)),
         Box::new(redundant(1)),
+        Box::new(noq_from(noq_settings(NOQ_FIXED, QuicMode::Stream), 1)),
+        Box::new(noq_from(noq_settings(NOQ_FIXED, QuicMode::StreamPerMessage), 1)),
+        Box::new(noq_from(noq_settings(NOQ_FIXED, QuicMode::Datagram), 1)),
     ];
     for sender in senders {
         let mut lab = connected(sender);
@@ -224,72 +243,13 @@ fn a_peer_that_speaks_otherwise_ends_the_connection_with_a_reason() {
 
 #[test]
 fn nothing_is_sent_before_the_connection_is_up() {
-    for mut client in
-        [quic_sender(FIXED, QuicMode::Stream, 1)(Role::Client), redundant(1)(Role::Client)]
-    {
+    let clients = [
+        quic_sender(FIXED, QuicMode::Stream, 1)(Role::Client),
+        redundant(1)(Role::Client),
+        noq_sender(NOQ_FIXED, 1)(Role::Client),
+    ];
+    for mut client in clients {
         assert_eq!(client.state(), State::Connecting);
         assert_eq!(client.send(Instant::from_nanos(1), &[1; 600]), Sent::Refused);
-    }
-}
-
-fn second_path_lost(datagram: Datagram) -> Option<Datagram> {
-    (datagram.path == PathId(0)).then_some(datagram)
-}
-
-#[test]
-fn mpquic_is_established_when_every_path_is_and_says_which_is_not() {
-    let mut lab = Lab::new(&PLAIN, 1, redundant(1));
-    lab.meddle = second_path_lost;
-    lab.start_both();
-    wait(&mut lab, 1);
-    assert_eq!(lab.states()[0], State::Connecting);
-    wait(&mut lab, 20);
-    assert_eq!(lab.states()[0], State::Closed("path 1 could not be validated".into()));
-}
-
-#[test]
-fn mpquic_needs_a_peer_that_speaks_multipath() {
-    let mut lab = Lab::new(&PLAIN, 1, |role| {
-        let paths = match role {
-            Role::Client => vec![PathId(0), PathId(1)],
-            Role::Server => vec![PathId(0)],
-        };
-        let scheduler = MpquicScheduler::MinRtt;
-        let congestion = MpquicCongestion::Cubic;
-        let settings = MpquicSettings { paths, scheduler, congestion };
-        Box::new(mpquic::build(&settings, role, 1).unwrap())
-    });
-    lab.start_both();
-    wait(&mut lab, 2);
-    let expected = State::Closed("the other side does not speak multipath".into());
-    assert_eq!(lab.states()[0], expected);
-}
-
-#[test]
-fn mpquic_takes_one_path_or_three() {
-    for count in [1, 3] {
-        let paths: Vec<PathId> = (0..count).map(PathId).collect();
-        let settings = MpquicSettings {
-            paths,
-            scheduler: MpquicScheduler::RoundRobin,
-            congestion: MpquicCongestion::Cubic,
-        };
-        let path = Path::new(20.0, 5.0, 0.01);
-        let build =
-            |role| -> Box<dyn Protocol> { Box::new(mpquic::build(&settings, role, 1).unwrap()) };
-        let mut lab = Lab::new(&[path; 3], 1, build);
-        lab.connect();
-        lab.impair();
-        lab.trace = Some(Vec::new());
-        for _ in 0..300 {
-            assert_eq!(lab.send(0, &[1; 600]), Sent::Accepted);
-            lab.run_until(lab.now + Duration::from_millis(20));
-        }
-        wait(&mut lab, 3);
-        assert_eq!(lab.delivered[1].len(), 300);
-        for path in 0..count {
-            let used = lab.trace.iter().flatten().filter(|entry| entry.2 == path).count();
-            assert!(used > 250 / usize::from(count), "path {path} of {count}: {used}");
-        }
     }
 }

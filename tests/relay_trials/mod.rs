@@ -11,8 +11,8 @@ use impairlab::protocol::kcptun::crypt::Crypt;
 use impairlab::protocol::kcptun::fec::GroupSizes;
 use impairlab::protocol::kcptun::smux::Version;
 use impairlab::protocol::settings::{
-    Copy, KcpBehaviour, KcpSettings, MpquicCongestion, MpquicScheduler, MpquicSettings,
-    QuicCongestion, QuicMode, QuicSettings, ReplicateSettings, UdpSettings,
+    Copy, KcpBehaviour, KcpSettings, MpquicCongestion, MpquicSettings, MpquicStack, QuicCongestion,
+    QuicMode, QuicSettings, QuicTransport, ReplicateSettings, TquicSettings, UdpSettings,
 };
 use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
 use impairlab::timeline::Timeline;
@@ -97,8 +97,10 @@ pub fn reliable(profile: LinkProfile) -> Vec<Trial> {
     };
     let mpquic = MpquicSettings {
         paths: vec![PATH, PathId(1)],
-        scheduler: MpquicScheduler::Redundant,
-        congestion: MpquicCongestion::Bbr,
+        stack: MpquicStack::Tquic(TquicSettings {
+            congestion: MpquicCongestion::Bbr,
+            ..TquicSettings::new()
+        }),
     };
     let senders = [
         ProtocolSettings::Kcp(kcp),
@@ -116,8 +118,7 @@ fn quic_settings() -> ProtocolSettings {
         path: PATH,
         congestion: QuicCongestion::Bbr,
         mode: QuicMode::Stream,
-        initial_rtt: Duration::from_millis(333),
-        max_ack_delay: Duration::from_millis(25),
+        transport: QuicTransport::new(QuicCongestion::Bbr.usual_initial_window()),
     })
 }
 
@@ -155,7 +156,7 @@ fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> T
         seed: 1,
         claims: Vec::new(),
     };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0 }
+    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, qlog: None }
 }
 
 /// What a trial could leave behind on the host: links, addresses and routes, and the namespace of

@@ -19,9 +19,13 @@ workload: { control: { rate: 50/s, size: 100B, duration: 500ms, deadline: 250ms 
 senders: { udp: { udp: {} } }",
     );
     vector.seed = 1;
-    let link_seed =
-        impairlab::engine::Trial { plan: vector.clone().into(), sender: 0, repetition: 0 }
-            .link_seed(impairlab::units::PathId(0), impairlab::units::Direction::Up, 0);
+    let link_seed = impairlab::engine::Trial {
+        plan: vector.clone().into(),
+        sender: 0,
+        repetition: 0,
+        qlog: None,
+    }
+    .link_seed(impairlab::units::PathId(0), impairlab::units::Direction::Up, 0);
     assert_ne!(link_seed, 42_424_242, "a plan's seed is not a link's seed");
     let mut link = impairlab::link::Link::new(&vector.paths[0].up, 42_424_242);
     let lost = (1..=25).filter(|_| {

@@ -6,7 +6,7 @@ use crate::engine::kernel_socket::{self, KernelSocketError};
 use crate::engine::lab::Lab;
 use crate::engine::udp_socket::PathSocket;
 use crate::engine::{EngineError, Trial};
-use crate::protocol::{BuildError, ProtocolSettings, Role, build};
+use crate::protocol::{BuildError, ProtocolSettings, QlogBook, Role, build};
 
 /// One side.
 pub enum Prepared {
@@ -15,6 +15,8 @@ pub enum Prepared {
         protocol: ProtocolSettings,
         role: Role,
         seed: u64,
+        /// Where its connections are logged, if that is asked for.
+        qlog: Option<QlogBook>,
         sockets: Vec<PathSocket>,
     },
     Stream(Stream),
@@ -28,10 +30,7 @@ impl Prepared {
             ProtocolSettings::Tcp(settings) => kernel_socket::tcp(lab, settings),
             ProtocolSettings::Mptcp(settings) => kernel_socket::mptcp(lab, settings),
             ProtocolSettings::Kcptun(settings) => kernel_socket::kcptun(lab, settings),
-            _ => {
-                let seed = trial.protocol_seed();
-                return Self::datagrams(lab, protocol, seed);
-            }
+            _ => return Self::datagrams(lab, trial),
         };
         let failed = |source: KernelSocketError| {
             let sender = trial.sender().name.clone();
@@ -40,22 +39,25 @@ impl Prepared {
         Ok(streams.map_err(failed)?.map(Self::Stream))
     }
 
-    fn datagrams(
-        lab: &Lab,
-        protocol: &ProtocolSettings,
-        seed: u64,
-    ) -> Result<[Self; 2], EngineError> {
+    fn datagrams(lab: &Lab, trial: &Trial) -> Result<[Self; 2], EngineError> {
         let side = |role| {
-            let (protocol, sockets) = (protocol.clone(), lab.endpoint_sockets(role)?);
-            Ok::<_, EngineError>(Self::Datagrams { protocol, role, seed, sockets })
+            Ok::<_, EngineError>(Self::Datagrams {
+                protocol: trial.sender().protocol.clone(),
+                role,
+                seed: trial.protocol_seed(),
+                qlog: trial.qlog.clone(),
+                sockets: lab.endpoint_sockets(role)?,
+            })
         };
         Ok([side(Role::Client)?, side(Role::Server)?])
     }
 
     pub fn carrier(self) -> Result<Box<dyn Carrier>, BuildError> {
         Ok(match self {
-            Self::Datagrams { protocol, role, seed, sockets } => {
-                Box::new(Datagrams::new(build(&protocol, role, seed)?, sockets))
+            Self::Datagrams { protocol, role, seed, qlog, sockets } => {
+                let mut protocol = build(&protocol, role, seed)?;
+                qlog.iter().for_each(|book| protocol.log_in(book));
+                Box::new(Datagrams::new(protocol, sockets))
             }
             Self::Stream(stream) => Box::new(stream),
         })

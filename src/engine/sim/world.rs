@@ -44,9 +44,10 @@ impl World {
     pub(super) fn new(trial: &Trial) -> Result<Self, EngineError> {
         let sender = trial.sender();
         let endpoint = |role| {
-            build(&sender.protocol, role, trial.protocol_seed())
-                .map(Endpoint::new)
-                .map_err(|source| EngineError::Build { sender: sender.name.clone(), source })
+            let mut protocol = build(&sender.protocol, role, trial.protocol_seed())
+                .map_err(|source| EngineError::Build { sender: sender.name.clone(), source })?;
+            trial.qlog.iter().for_each(|book| protocol.log_in(book));
+            Ok::<_, EngineError>(Endpoint::new(protocol))
         };
         let path = |plan: &PathPlan| Path { up: OneWay::new(plan.ip), down: OneWay::new(plan.ip) };
         Ok(Self {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Trial;
+use crate::protocol::QlogBook;
 use crate::scenario::plan::Plan;
 
 /// How long a guest has been up when its job begins. Some programs take a clock that is still near
@@ -23,6 +24,10 @@ pub const JOB: &str = "job.json";
 pub const ANSWER: &str = "answer.json";
 /// The recording of a trial.
 pub const RECORDING: &str = "recording.json";
+/// The logs of its connections, if they were asked for: what each is, as JSON, and their bytes one
+/// after the other.
+pub const QLOGS: &str = "qlogs.json";
+pub const QLOG_BYTES: &str = "qlogs";
 /// Events of a trial, one JSON value a line.
 pub const EVENTS: &str = "events";
 /// Appears when a trial should end early.
@@ -64,16 +69,27 @@ pub struct TrialJob {
     pub plan: Plan,
     pub sender: usize,
     pub repetition: u32,
+    /// Whether its connections are to be logged.
+    pub qlog: bool,
 }
 
 impl TrialJob {
     pub fn new(trial: &Trial) -> Self {
-        let Trial { plan, sender, repetition } = trial;
-        Self { plan: plan.as_ref().clone(), sender: *sender, repetition: *repetition }
+        Self {
+            plan: trial.plan.as_ref().clone(),
+            sender: trial.sender,
+            repetition: trial.repetition,
+            qlog: trial.qlog.is_some(),
+        }
     }
 
     pub fn trial(self) -> Trial {
-        Trial { plan: Arc::new(self.plan), sender: self.sender, repetition: self.repetition }
+        Trial {
+            plan: Arc::new(self.plan),
+            sender: self.sender,
+            repetition: self.repetition,
+            qlog: self.qlog.then(QlogBook::default),
+        }
     }
 }
 

@@ -1,11 +1,43 @@
-//! A congestion controller that controls nothing: a fixed window, to tell what of a latency is due
-//! to congestion control. Knows nothing of the connection but the numbers quinn passes it.
+//! quinn's congestion controllers by name, and one that controls nothing: a fixed window, to tell
+//! what of a latency is due to congestion control. Knows nothing of the connection but the numbers
+//! quinn passes it.
 
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-use quinn_proto::congestion::{Controller, ControllerFactory};
+use quinn_proto::congestion::{
+    BbrConfig, Controller, ControllerFactory, CubicConfig, NewRenoConfig,
+};
+
+use crate::protocol::settings::QuicCongestion;
+
+/// quinn's own controllers as they come, but for the window they begin with. BBR throws dice for
+/// the phase of its pacing gain, unseeded, but quinn paces by window and round-trip time alone: the
+/// dice move no packet.
+pub fn factory(
+    congestion: QuicCongestion,
+    initial_window: u64,
+) -> Arc<dyn ControllerFactory + Send + Sync> {
+    match congestion {
+        QuicCongestion::Cubic => {
+            let mut config = CubicConfig::default();
+            config.initial_window(initial_window);
+            Arc::new(config)
+        }
+        QuicCongestion::NewReno => {
+            let mut config = NewRenoConfig::default();
+            config.initial_window(initial_window);
+            Arc::new(config)
+        }
+        QuicCongestion::Bbr => {
+            let mut config = BbrConfig::default();
+            config.initial_window(initial_window);
+            Arc::new(config)
+        }
+        QuicCongestion::FixedWindow(bytes) => Arc::new(FixedWindow { bytes }),
+    }
+}
 
 /// A window of `bytes` whatever is lost.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,14 @@
 //! How messages travel on a connection: on one ordered stream, on a stream each, or in datagrams.
-//! Knows nothing of packets, timers or the handshake.
+//! Knows nothing of packets, timers or the handshake, and the library as `super::proto`: quinn's
+//! and noq's streams are alike, and this file is compiled for each.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 
-use bytes::Bytes;
-use quinn_proto::{Connection, Dir, ReadError, ReadableError, StreamEvent, StreamId, WriteError};
+use bytes::{Buf, Bytes};
 use thiserror::Error;
 
+use super::proto::{Connection, Dir, ReadError, ReadableError, StreamEvent, StreamId, WriteError};
 use crate::protocol::Sent;
 use crate::protocol::framing::{self, Deframer, FramingError, MAX_MESSAGE};
 use crate::protocol::settings::QuicMode;
@@ -80,17 +81,14 @@ impl Messages {
             QuicMode::Stream => framing::frame(message),
             _ => Bytes::copy_from_slice(message),
         };
-        let mut chunks = [bytes];
-        match connection.send_stream(stream).write_chunks(&mut chunks) {
-            Ok(_) => {}
+        match connection.send_stream(stream).write(&bytes) {
+            Ok(written) => self.unwritten = bytes.slice(written..),
             Err(WriteError::Blocked) => return false,
             Err(WriteError::Stopped(_) | WriteError::ClosedStream) => {
                 self.stream = None;
                 return false;
             }
         }
-        let [rest] = chunks;
-        self.unwritten = rest;
         self.finish(connection);
         true
     }
@@ -112,14 +110,10 @@ impl Messages {
         if self.unwritten.is_empty() {
             return;
         }
-        let mut chunks = [std::mem::take(&mut self.unwritten)];
-        let stopped = match connection.send_stream(stream).write_chunks(&mut chunks) {
-            Ok(_) | Err(WriteError::Blocked) => false,
-            Err(_) => true,
-        };
-        let [rest] = chunks;
-        if !stopped {
-            self.unwritten = rest;
+        match connection.send_stream(stream).write(&self.unwritten) {
+            Ok(written) => self.unwritten.advance(written),
+            Err(WriteError::Blocked) => {}
+            Err(_) => self.unwritten.clear(),
         }
         self.finish(connection);
     }

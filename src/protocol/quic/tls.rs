@@ -1,19 +1,28 @@
 //! TLS for both sides: one fixed certificate, which the client pins, and nothing that depends on
 //! the calendar, so that a handshake has the same size in every run. Protects nothing: the key is
-//! public (see `protocol/identity`).
+//! public (see `protocol/identity`). Knows the library as `super::proto`: quinn's and noq's are alike
+//! here, and this file is compiled for each.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring as provider, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::time_provider::TimeProvider;
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme, version};
+use rustls::{CertificateError, DigitallySignedStruct, SignatureScheme, version};
+use thiserror::Error;
 
-use super::QuicError;
+use super::proto::crypto::rustls::{NoInitialCipherSuite, QuicClientConfig, QuicServerConfig};
+
+#[derive(Debug, Error)]
+pub enum TlsError {
+    #[error(transparent)]
+    Config(#[from] rustls::Error),
+    #[error("it lacks the cipher suite that QUIC begins with: {0}")]
+    CipherSuite(#[from] NoInitialCipherSuite),
+}
 
 /// What both sides say they speak.
 pub const ALPN: &[u8] = b"impairlab";
@@ -25,7 +34,7 @@ pub const SERVER_NAME: &str = "impairlab.test";
 pub const CERTIFICATE: &[u8] = include_bytes!("../identity/ed25519-certificate.der");
 const KEY: &[u8] = include_bytes!("../identity/ed25519-key.der");
 
-pub fn client() -> Result<QuicClientConfig, QuicError> {
+pub fn client() -> Result<QuicClientConfig, TlsError> {
     let mut config = rustls::ClientConfig::builder_with_details(ciphers(), Arc::new(FixedTime))
         .with_protocol_versions(&[&version::TLS13])?
         .dangerous()
@@ -36,7 +45,7 @@ pub fn client() -> Result<QuicClientConfig, QuicError> {
     Ok(QuicClientConfig::try_from(config)?)
 }
 
-pub fn server() -> Result<QuicServerConfig, QuicError> {
+pub fn server() -> Result<QuicServerConfig, TlsError> {
     let certificate = CertificateDer::from(CERTIFICATE);
     let mut config = rustls::ServerConfig::builder_with_details(ciphers(), Arc::new(FixedTime))
         .with_protocol_versions(&[&version::TLS13])?
@@ -77,7 +86,7 @@ impl ServerCertVerifier for PinnedCertificate {
         _server_name: &ServerName<'_>,
         _ocsp_response: &[u8],
         _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
+    ) -> Result<ServerCertVerified, rustls::Error> {
         if end_entity.as_ref() == CERTIFICATE {
             Ok(ServerCertVerified::assertion())
         } else {
@@ -90,8 +99,8 @@ impl ServerCertVerifier for PinnedCertificate {
         _message: &[u8],
         _certificate: &CertificateDer<'_>,
         _signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Err(Error::General("QUIC is TLS 1.3 only".into()))
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::Error::General("QUIC is TLS 1.3 only".into()))
     }
 
     fn verify_tls13_signature(
@@ -99,7 +108,7 @@ impl ServerCertVerifier for PinnedCertificate {
         message: &[u8],
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
         let algorithms = provider::default_provider().signature_verification_algorithms;
         verify_tls13_signature(message, certificate, signature, &algorithms)
     }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use crate::protocol::first_copy::FirstCopy;
 use crate::protocol::{
-    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, Sent, State,
+    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Sent, State,
 };
 use crate::units::{Instant, PathId};
 
@@ -84,6 +84,10 @@ impl Protocol for DatagramCopies {
     fn statistics(&self) -> ProtocolStatistics {
         let inner = self.inner.statistics();
         ProtocolStatistics { discarded: inner.discarded + self.discarded, ..inner }
+    }
+
+    fn log_in(&mut self, book: &QlogBook) {
+        self.inner.log_in(book);
     }
 
     /// The connection lives on the other paths, so it is not told.

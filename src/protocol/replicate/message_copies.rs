@@ -3,7 +3,7 @@
 
 use crate::protocol::first_copy::FirstCopy;
 use crate::protocol::{
-    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, Sent, State,
+    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Sent, State,
 };
 use crate::units::{Instant, PathId};
 use crate::workload::message_id;
@@ -103,6 +103,10 @@ impl Protocol for MessageCopies {
                 .or(sum.retransmissions),
             discarded: sum.discarded + one.discarded,
         })
+    }
+
+    fn log_in(&mut self, book: &QlogBook) {
+        self.connections.iter_mut().for_each(|(_, connection)| connection.log_in(book));
     }
 
     fn path_changed(&mut self, now: Instant, path: PathId, change: PathChange) {

@@ -7,6 +7,7 @@ use super::*;
 use crate::engine::environment;
 use crate::recording::EngineKind;
 use crate::recording::sample;
+use crate::units::PathId;
 
 fn time() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_790_000_000)
@@ -41,6 +42,31 @@ fn files(folder: &Path) -> Vec<String> {
     }
     found.sort();
     found
+}
+
+#[test]
+fn a_log_is_named_like_its_recording_by_its_side_and_by_its_path_if_there_are_several() {
+    let root = tempfile::tempdir().unwrap();
+    let results = created(root.path());
+    let recordings = sample::recordings(1);
+    let log = |role, path| Qlog { role, path: PathId(path), bytes: b"log".to_vec(), left_out: 0 };
+    let of = |sender: &str| recordings.iter().find(|recording| recording.sender == sender).unwrap();
+    results.write_qlogs(of("kcp"), &[]).unwrap();
+    assert!(!results.folder().join("qlog").exists());
+    results.write_qlogs(of("quic"), &[log(Role::Client, 1), log(Role::Server, 1)]).unwrap();
+    let both = [log(Role::Client, 0), log(Role::Client, 1), log(Role::Server, 0)];
+    results.write_qlogs(of("quic-both"), &both).unwrap();
+    let names = of("quic").path_names.clone();
+    let expected = [
+        format!("quic-both-0-vehicle-{}.sqlog", names[0]),
+        format!("quic-both-0-vehicle-{}.sqlog", names[1]),
+        "quic-both-0-cloud.sqlog".to_owned(),
+        "quic-0-vehicle.sqlog".to_owned(),
+        "quic-0-cloud.sqlog".to_owned(),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort();
+    assert_eq!(files(&results.folder().join("qlog")), expected);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::names::Names;
 use crate::protocol::ProtocolSettings;
 use crate::protocol::framing::MAX_MESSAGE;
-use crate::protocol::settings::{Copy, QuicMode, ReplicateSettings};
+use crate::protocol::settings::{Copy, MpquicStack, QuicMode, ReplicateSettings};
 use crate::scenario::diagnostic::Mistakes;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::limits;
@@ -140,17 +140,19 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
             let limit = segment * u64::from(limits::KCP_FRAGMENTS) - length_prefix;
             Some((limit, "ikcp takes at most 127 segments a message, which the mtu makes as large"))
         }
-        ProtocolSettings::Quic(quic) if quic.mode == QuicMode::Datagram => Some((
-            limits::QUIC_DATAGRAM_MESSAGE.into(),
-            "each has to fit a DATAGRAM frame in a packet of 1200 bytes",
-        )),
+        ProtocolSettings::Quic(quic) => datagram_limit(quic.mode),
+        ProtocolSettings::Mpquic(mpquic) => match &mpquic.stack {
+            MpquicStack::Tquic(_) => None,
+            MpquicStack::Noq(noq) => datagram_limit(noq.mode),
+        },
         ProtocolSettings::Replicate(replicate) => copied_message_limit(replicate),
-        ProtocolSettings::Quic(_)
-        | ProtocolSettings::Mpquic(_)
-        | ProtocolSettings::Tcp(_)
-        | ProtocolSettings::Mptcp(_)
-        | ProtocolSettings::Kcptun(_) => None,
+        ProtocolSettings::Tcp(_) | ProtocolSettings::Mptcp(_) | ProtocolSettings::Kcptun(_) => None,
     }
+}
+
+fn datagram_limit(mode: QuicMode) -> Option<(u64, &'static str)> {
+    let reason = "each has to fit a DATAGRAM frame in a packet of 1200 bytes";
+    (mode == QuicMode::Datagram).then(|| (limits::QUIC_DATAGRAM_MESSAGE.into(), reason))
 }
 
 /// Only `udp` and `udp-arq` have no room to spare in their packets: the mtu of `kcp` is checked

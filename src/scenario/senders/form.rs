@@ -20,6 +20,8 @@ pub enum Form {
         whole_milliseconds: bool,
     },
     Size(Limits<u64>),
+    /// A number without a unit, with decimals or not.
+    Factor(Limits<u32>),
     /// A text, described in words.
     Text(&'static str),
     /// A mapping that has each of these keys.
@@ -29,6 +31,48 @@ pub enum Form {
 }
 
 impl Form {
+    /// This form or the other one; two lists of words are one, and so are durations
+    /// that differ in their least step.
+    pub fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Self::Duration { limits, .. }, Self::Duration { limits: same, .. })
+                if limits == same =>
+            {
+                Self::Duration { limits, whole_milliseconds: false }
+            }
+            (Self::Words(mut words), Self::Words(more)) => {
+                let new = more.into_iter().filter(|word| !words.contains(word)).collect::<Vec<_>>();
+                words.extend(new);
+                Self::Words(words)
+            }
+            (Self::Words(words), Self::Either(mut forms)) if !forms.is_empty() => {
+                let first = Self::Words(words).or(forms.remove(0));
+                forms.insert(0, first);
+                Self::Either(forms)
+            }
+            (one, other) => Self::Either(vec![one, other]),
+        }
+    }
+
+    /// Whether this is one of its words.
+    pub fn has_word(&self, word: &str) -> bool {
+        match self {
+            Self::Words(words) => words.contains(&word),
+            Self::Either(forms) => forms.iter().any(|form| form.has_word(word)),
+            _ => false,
+        }
+    }
+
+    /// Whether a mapping can be written.
+    pub fn has_mapping(&self) -> bool {
+        match self {
+            Self::Mapping(_) => true,
+            Self::Either(forms) => forms.iter().any(Self::has_mapping),
+            _ => false,
+        }
+    }
+
     /// What to write, in one line.
     pub fn words(&self) -> String {
         match self {
@@ -40,6 +84,7 @@ impl Form {
                 range + if *whole_milliseconds { ", whole milliseconds" } else { "" }
             }
             Self::Size(limits) => range(limits, |bytes| print_size(*bytes)),
+            Self::Factor(limits) => range(limits, u32::to_string),
             Self::Text(about) => (*about).to_owned(),
             Self::Mapping(keys) => {
                 let key = |(key, form): &(&str, Self)| format!("{key}: {}", form.words());
@@ -60,6 +105,9 @@ impl Form {
             }
             Self::Duration { .. } => json!({ "$ref": "#/$defs/duration" }),
             Self::Size(_) => json!({ "$ref": "#/$defs/size" }),
+            Self::Factor(Limits { min, max }) => {
+                json!({ "type": "number", "minimum": min, "maximum": max })
+            }
             Self::Text(_) => json!({ "type": "string" }),
             Self::Mapping(keys) => mapping(keys),
             Self::Either(forms) => {

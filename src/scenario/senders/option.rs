@@ -1,6 +1,7 @@
 //! One option of a sender: its key, what may be written there, and where it is in the settings. All
 //! that is ever done with an option (read it, write it, list it) comes from this one place.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::form::Form;
@@ -27,7 +28,7 @@ type Field<S, T> = fn(&mut S) -> &mut T;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionText {
     pub key: &'static str,
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
     pub form: Form,
     /// As it would be written; a sentence where there is no such text.
     pub default: String,
@@ -182,7 +183,7 @@ pub fn texts<S>(options: Vec<SenderOption<S>>, usual: &S) -> Vec<OptionText> {
     let text = |option: SenderOption<S>| OptionText {
         default: (option.write)(usual),
         key: option.key,
-        about: option.about,
+        about: option.about.into(),
         form: option.form,
     };
     options.into_iter().map(text).collect()

@@ -5,8 +5,9 @@ use crate::protocol::kcptun::crypt::Crypt;
 use crate::protocol::kcptun::fec::GroupSizes;
 use crate::protocol::kcptun::smux::Version;
 use crate::protocol::settings::{
-    Copy, KcpBehaviour, KcpSettings, KcptunSettings, MpquicSettings, MptcpSettings, QuicSettings,
-    ReplicateSettings, TcpSettings, UdpArqSettings, UdpSettings,
+    Copy, KcpBehaviour, KcpSettings, KcptunSettings, MpquicSettings, MpquicStack, MptcpSettings,
+    NoqSettings, QuicCongestion, QuicSettings, ReplicateSettings, TcpSettings, UdpArqSettings,
+    UdpSettings,
 };
 use crate::scenario::load_str;
 use crate::units::PathId;
@@ -33,6 +34,18 @@ fn each() -> Vec<ProtocolSettings> {
     ]
 }
 
+/// What is not the default of its protocol, but has options of its own.
+fn others() -> Vec<ProtocolSettings> {
+    let noq = MpquicStack::Noq(NoqSettings::new());
+    let mut narrow = QuicSettings::new(PATH);
+    narrow.congestion = QuicCongestion::FixedWindow(65_536);
+    narrow.transport.initial_window = 65_536;
+    vec![
+        ProtocolSettings::Mpquic(MpquicSettings { paths: vec![PATH], stack: noq }),
+        ProtocolSettings::Quic(narrow),
+    ]
+}
+
 #[test]
 fn every_protocol_has_its_line_and_every_line_its_protocol() {
     let keywords: Vec<_> = each().iter().map(|settings| Sender::of(settings).keyword).collect();
@@ -44,6 +57,10 @@ fn what_is_listed_is_what_is_written_and_the_defaults_are_the_same() {
     for settings in each() {
         let written = written(&settings);
         let listed = (Sender::of(&settings).options)();
+        if let ProtocolSettings::Mpquic(_) = settings {
+            // Listed are the options of both stacks, written those of one.
+            continue;
+        }
         let listed: Vec<_> =
             listed.into_iter().map(|option| (option.key, option.default)).collect();
         assert_eq!(listed, written, "{}", settings.keyword());
@@ -53,7 +70,7 @@ fn what_is_listed_is_what_is_written_and_the_defaults_are_the_same() {
 /// A default that were out of its own range, or written in no form that is read, would be found.
 #[test]
 fn every_default_can_be_written_and_is_read_as_the_same() {
-    for settings in each() {
+    for settings in each().into_iter().chain(others()) {
         if !matches!(settings, ProtocolSettings::Replicate(_)) {
             assert_eq!(read_back(&settings), settings);
         }
@@ -119,6 +136,19 @@ fn read_back(settings: &ProtocolSettings) -> ProtocolSettings {
     let plan = load_str(Path::new("one.yaml"), &text);
     let plan = plan.unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
     plan.senders[0].protocol.clone()
+}
+
+#[test]
+fn every_option_of_either_stack_is_listed_and_none_twice() {
+    let mut listed: Vec<_> = (mpquic::SENDER.options)().iter().map(|option| option.key).collect();
+    let mpquic = |settings: &ProtocolSettings| matches!(settings, ProtocolSettings::Mpquic(_));
+    for settings in each().into_iter().chain(others()).filter(mpquic) {
+        assert!(written(&settings).iter().all(|(key, _)| listed.contains(key)));
+    }
+    let count = listed.len();
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed.len(), count);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::error::{GuestError, step};
 use super::file;
 use crate::engine::netem::Netem;
 use crate::engine::uml::job::{self, Answer};
+use crate::engine::uml::qlogs;
 use crate::engine::{Engine, Event, Pace, Trial};
 use crate::recording::format::encode;
 
@@ -38,6 +39,10 @@ pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
     };
     let written = fs::write(file(job::RECORDING), encode(&recording));
     step(|| "write the recording".to_owned(), written)?;
+    if let Some(book) = &trial.qlog {
+        let written = qlogs::write(&file(job::QLOGS), &file(job::QLOG_BYTES), &book.take());
+        step(|| "write the logs of its connections".to_owned(), written)?;
+    }
     Ok(Answer::Recorded)
 }
 

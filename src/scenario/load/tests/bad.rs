@@ -42,6 +42,40 @@ fn keys() {
     wrong_with("expect is of a later version", "name: small", "name: small\nexpect: []");
 }
 
+/// What is written for the sender `kcp` of the small scenario.
+fn wrong_sender(name: &str, sender: &str) {
+    wrong_with(name, "kcp: { path: 4g }", sender);
+}
+
+#[test]
+fn stacks_of_mpquic() {
+    let mpquic = |name: &str, options: &str| {
+        wrong_sender(name, &format!("mpquic: {{ paths: [4g, 5g], {options} }}"));
+    };
+    mpquic("redundant on noq", "stack: noq, scheduler: redundant");
+    mpquic("bbr on noq", "stack: noq, congestion: bbr");
+    mpquic("max-pto on noq", "stack: noq, max-pto: 500ms");
+    mpquic("mode on tquic", "mode: datagram, packet-threshold: 5");
+    mpquic("fixed window on tquic", "congestion: { fixed-window: 64KiB }");
+    mpquic("another stack", "stack: quinn, mode: datagram");
+    mpquic("no scheduler of any stack", "scheduler: random");
+    mpquic("max-pto too short", "max-pto: 1ms");
+}
+
+#[test]
+fn recovery_of_quic() {
+    let quic = |name: &str, options: &str| {
+        wrong_sender(name, &format!("quic: {{ path: 4g, {options} }}"));
+    };
+    quic("time threshold below one", "time-threshold: 0.5");
+    quic("time threshold that is no number", "time-threshold: fast");
+    quic("packet threshold of zero", "packet-threshold: 0");
+    quic(
+        "initial window of a fixed one",
+        "congestion: { fixed-window: 64KiB }, initial-window: 12000B",
+    );
+}
+
 #[test]
 fn values() {
     wrong_with("no unit", "delay: 40ms", "delay: 40");

@@ -10,31 +10,35 @@ use tquic::{
     RandomConnectionIdGenerator, TlsConfig,
 };
 
-use super::{MpquicError, SEND_BUFFER};
+use super::{SEND_BUFFER, TquicError};
 use crate::protocol::Role;
 use crate::protocol::entropy::{SeedStream, SeededEntropy};
-use crate::protocol::settings::{MpquicCongestion, MpquicScheduler, MpquicSettings};
+use crate::protocol::settings::{MpquicCongestion, MpquicScheduler, TquicSettings};
 
 /// Bytes of UDP payload, as for the other QUIC sender.
 const UDP_PAYLOAD: usize = 1200;
 
-/// What is not set here is tquic's default. Its probe timeout can be capped (`set_max_pto`), which
-/// brings a path back sooner after an outage; it is left as RFC 9002 has it, doubling without a
-/// cap, since the senders this one is held against do the same.
+/// What is not set here is tquic's default.
 pub fn config(
-    settings: &MpquicSettings,
+    paths: usize,
+    settings: &TquicSettings,
     role: Role,
     seeds: &mut SeedStream,
-) -> Result<Config, MpquicError> {
+) -> Result<Config, TquicError> {
     let mut config = Config::new()?;
     config.set_tls_config(tls(role)?);
     config.set_reset_token_key(seeds.bytes());
     config.set_address_token_key(vec![seeds.bytes()])?;
     config.set_congestion_control_algorithm(congestion(settings.congestion));
-    config.enable_multipath(settings.paths.len() > 1);
+    config.enable_multipath(paths > 1);
     config.set_multipath_algorithm(scheduler(settings.scheduler));
+    config.set_initial_rtt(settings.initial_rtt.as_millis() as u64);
+    config.set_pto_linear_factor(settings.pto_linear_factor.into());
+    if let Some(longest) = settings.max_pto {
+        config.set_max_pto(longest.as_millis() as u64);
+    }
     // A connection id for each path and one to spare, both ways.
-    config.set_active_connection_id_limit(settings.paths.len() as u64 + 1);
+    config.set_active_connection_id_limit(paths as u64 + 1);
     config.enable_dplpmtud(false);
     config.set_send_udp_payload_size(UDP_PAYLOAD);
     // An outage of any length is the link's business: a connection never gives up by itself.
@@ -73,20 +77,20 @@ fn scheduler(scheduler: MpquicScheduler) -> MultipathAlgorithm {
 }
 
 const ALPN: &[u8] = b"impairlab";
-const CERTIFICATE: &[u8] = include_bytes!("../identity/rsa-certificate.pem");
-const KEY: &[u8] = include_bytes!("../identity/rsa-key.pem");
+const CERTIFICATE: &[u8] = include_bytes!("../../identity/rsa-certificate.pem");
+const KEY: &[u8] = include_bytes!("../../identity/rsa-key.pem");
 
 /// The client does not verify the certificate: BoringSSL would hold its dates against the calendar,
 /// and there is nobody else on a lab's link.
-fn tls(role: Role) -> Result<TlsConfig, MpquicError> {
+fn tls(role: Role) -> Result<TlsConfig, TquicError> {
     let protocols = vec![ALPN.to_vec()];
     if role == Role::Client {
         let mut tls = TlsConfig::new_client_config(protocols, false)?;
         tls.set_verify(false);
         return Ok(tls);
     }
-    let certificate = in_memory(CERTIFICATE).map_err(MpquicError::Identity)?;
-    let key = in_memory(KEY).map_err(MpquicError::Identity)?;
+    let certificate = in_memory(CERTIFICATE).map_err(TquicError::Identity)?;
+    let key = in_memory(KEY).map_err(TquicError::Identity)?;
     Ok(TlsConfig::new_server_config(&path(&certificate), &path(&key), protocols, false)?)
 }
 

@@ -4,14 +4,13 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
 use tquic::{Connection, PacketInfo, PacketSendHandler, TransportHandler};
 
+use crate::protocol::Datagram;
 use crate::protocol::framing::Deframer;
-use crate::protocol::{Datagram, Role};
-use crate::units::PathId;
+use crate::protocol::mpquic::ends::path_of;
 
 /// What the callbacks have left behind.
 #[derive(Debug, Default)]
@@ -110,25 +109,6 @@ const URGENCY: u8 = 0;
 
 /// The application error code of a stream that is not made of messages.
 const UNREADABLE: u64 = 1;
-
-/// The address that stands for one side's end of a path.
-pub fn address(role: Role, path: PathId) -> SocketAddr {
-    let network = match role {
-        Role::Client => [198, 51, 100],
-        Role::Server => [203, 0, 113],
-    };
-    let [a, b, c] = network;
-    SocketAddr::from((Ipv4Addr::new(a, b, c, path.0), PORT))
-}
-
-const PORT: u16 = 4433;
-
-fn path_of(address: SocketAddr) -> Option<PathId> {
-    match address {
-        SocketAddr::V4(v4) => Some(PathId(v4.ip().octets()[3])),
-        SocketAddr::V6(_) => None,
-    }
-}
 
 fn reason(connection: &Connection) -> String {
     if connection.is_handshake_timeout() {
