@@ -33,7 +33,7 @@ fn trials(criterion: &mut Criterion) {
     group.sample_size(10).measurement_time(Duration::from_secs(10));
     group.throughput(Throughput::Elements(600));
     for sender in 0..plan.senders.len() {
-        let trial = Trial { plan: plan.clone(), sender, repetition: 0, qlog: None };
+        let trial = Trial { plan: plan.clone(), sender, repetition: 0, vehicle: 0, qlog: None };
         group.bench_function(&trial.sender().name, |bencher| {
             bencher.iter(|| black_box(Sim.run(&trial, &mut |_| ControlFlow::Continue(()))));
         });

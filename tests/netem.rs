@@ -90,12 +90,13 @@ fn trial(rate: f64, up: LinkProfile, changes: Vec<Change>) -> Trial {
         paths: vec![path],
         timeline: Timeline { changes, outages: Vec::new() },
         workload: Workload::Control(periodic),
+        vehicles: 1,
         senders: vec![SenderPlan { name: "udp".to_owned(), protocol: udp }],
         repeat: 1,
         seed: 1,
         claims: Vec::new(),
     };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, qlog: None }
+    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, vehicle: 0, qlog: None }
 }
 
 /// 10,000 packets a second across 100 changes between two delays that nothing could confuse. Only

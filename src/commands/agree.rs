@@ -17,7 +17,7 @@ use crate::scenario::plan::Plan;
 pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
     let plan = Arc::new(selection::plan(&args.what)?.0);
     let display = Arc::new(Display::new(args.what.quiet));
-    let chosen = choose_all(&args.engines, plan.needs_a_kernel())?;
+    let chosen = choose_all(&plan, &args.engines)?;
     for engine in &chosen {
         engine.engine.admit(&plan.senders).map_err(CommandError::Trial)?;
     }
@@ -38,10 +38,10 @@ pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError
 }
 
 /// All of them before the first trial: half an hour later is too late to hear that one is missing.
-fn choose_all(engines: &[EngineChoice], needs_kernel: bool) -> Result<Vec<Chosen>, CommandError> {
+fn choose_all(plan: &Plan, engines: &[EngineChoice]) -> Result<Vec<Chosen>, CommandError> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for engine in engines {
-        let engine = engine_choice::choose(*engine, needs_kernel)?;
+        let engine = engine_choice::choose_for(plan, *engine)?;
         let kind = engine.engine.kind();
         if chosen.iter().any(|other| other.engine.kind() == kind) {
             return Err(CommandError::SameEngineTwice { engine: kind });

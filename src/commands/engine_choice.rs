@@ -4,15 +4,18 @@ use std::env;
 use std::io;
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use netns::{Availability, Capabilities};
 use thiserror::Error;
 
+use super::CommandError;
 use crate::cli::EngineChoice;
 use crate::engine::netem::Netem;
 use crate::engine::relay::Relay;
 use crate::engine::sim::Sim;
 use crate::engine::uml::{Kernel, KernelError, Uml};
 use crate::engine::{Engine, Pace};
+use crate::scenario::plan::Plan;
 
 pub struct Chosen {
     pub engine: Arc<dyn Engine + Send>,
@@ -42,6 +45,22 @@ pub enum Unavailable {
          which impairs packets itself, or `--engine sim`."
     )]
     Netem { missing: String },
+}
+
+/// For a plan of several vehicles only `sim`.
+pub fn choose_for(plan: &Plan, choice: EngineChoice) -> Result<Chosen, CommandError> {
+    match (choice, plan.vehicles) {
+        (_, 1) | (EngineChoice::Sim, _) => Ok(choose(choice, plan.needs_a_kernel())?),
+        (EngineChoice::Auto, vehicles) => {
+            let notice =
+                format!("Engine sim (virtual time), since the others run no {vehicles} vehicles");
+            Ok(Chosen { notice: Some(notice), ..Chosen::new(Sim) })
+        }
+        (other, vehicles) => {
+            let name = other.to_possible_value().map(|value| value.get_name().to_owned());
+            Err(CommandError::ManyVehicles { vehicles, engine: name.unwrap_or_default() })
+        }
+    }
 }
 
 /// `needs_kernel`: a sender of the plan does, so that `auto` has no use for an engine without one.

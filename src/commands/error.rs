@@ -52,6 +52,11 @@ pub enum CommandError {
          repeat less, or write `keep: histogram` in the workload"
     )]
     TooManyMessages { repeat: u32, count: u64, limit: u64 },
+    #[error(
+        "{vehicles} vehicles run in virtual time only, and engine {engine} runs one: \
+         use --engine sim"
+    )]
+    ManyVehicles { vehicles: u32, engine: String },
     #[error("{engine} cannot be held against itself: name each engine once in --engines")]
     SameEngineTwice { engine: EngineKind },
     #[error("nothing to hold it against: name two engines or more in --engines")]
@@ -143,6 +148,7 @@ impl CommandError {
             | Self::Senders(SendersError::Unknown { .. })
             | Self::NoSuchSender { .. }
             | Self::TooManyMessages { .. }
+            | Self::ManyVehicles { .. }
             | Self::SameEngineTwice { .. }
             | Self::OneEngine => 2,
             Self::Unavailable(_) => 3,

@@ -21,7 +21,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
     let (plan, text) = selection::plan(&args.what)?;
     let plan = Arc::new(plan);
     let display = Arc::new(Display::new(args.what.quiet));
-    let chosen = engine_choice::choose(args.engine, plan.needs_a_kernel())?;
+    let chosen = engine_choice::choose_for(&plan, args.engine)?;
     chosen.notice.iter().for_each(|notice| display.say(notice));
     chosen.engine.admit(&plan.senders).map_err(CommandError::Trial)?;
     let results = prepare_results(args, &plan, &text, chosen.engine.as_ref())?;

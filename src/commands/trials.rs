@@ -100,6 +100,7 @@ fn trials(plan: &Arc<Plan>, qlog: bool) -> Vec<Trial> {
             plan: plan.clone(),
             sender,
             repetition,
+            vehicle: 0,
             qlog: qlog.then(QlogBook::default),
         };
         (0..plan.senders.len()).map(trial)

@@ -74,6 +74,9 @@ pub struct Trial {
     pub sender: usize,
     /// From 0.
     pub repetition: u32,
+    /// Whose random numbers, from 0: each vehicle has its own. An engine that runs a plan of
+    /// several makes the others itself, from the trial of the first.
+    pub vehicle: u32,
     /// Where its connections are logged, if that is asked for.
     pub qlog: Option<QlogBook>,
 }
@@ -185,6 +188,11 @@ impl Trial {
     }
 
     fn repetition_seed(&self) -> u64 {
-        mix(self.plan.seed ^ mix(u64::from(self.repetition)))
+        const PURPOSE: u64 = 1 << 40;
+        let first = mix(self.plan.seed ^ mix(u64::from(self.repetition)));
+        match self.vehicle {
+            0 => first,
+            vehicle => mix(first ^ mix(PURPOSE + u64::from(vehicle))),
+        }
     }
 }

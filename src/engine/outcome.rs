@@ -49,6 +49,10 @@ impl Recording {
             statistics: outcome.statistics,
             kernel_sockets: outcome.kernel_sockets,
             fidelity: outcome.fidelity,
+            vehicle: trial.vehicle,
+            others: Vec::new(),
+            receipts_of_others: Vec::new(),
+            cost: None,
         }
     }
 }

@@ -2,6 +2,8 @@
 //! the same recording, bit for bit, on any machine. Needs nothing of the system, and must not read
 //! its clock.
 
+mod fleet;
+mod meter;
 mod path;
 mod world;
 
@@ -25,6 +27,21 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sim;
 
+impl Sim {
+    /// As [`Engine::run`], and what it takes of this machine is in the recording even if there is
+    /// one vehicle only. Each vehicle has a turn of this much of virtual time before the next one
+    /// has its own. With zero, as `run` does it, all go from event to event together, and each
+    /// finds the processor's caches full of the others. What is sent and delivered is the same.
+    pub fn run_measured(
+        &self,
+        trial: &Trial,
+        turn: Duration,
+        events: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Recording, EngineError> {
+        fleet::run(trial, turn, events)
+    }
+}
+
 impl Engine for Sim {
     fn kind(&self) -> EngineKind {
         EngineKind::Sim
@@ -40,7 +57,11 @@ impl Engine for Sim {
         Err(EngineError::NeedsKernel { senders, others: !others.is_empty() })
     }
 
-    fn side_by_side(&self, _plan: &Plan) -> usize {
+    /// One at a time where what they take of this machine is measured.
+    fn side_by_side(&self, plan: &Plan) -> usize {
+        if plan.vehicles > 1 {
+            return 1;
+        }
         std::thread::available_parallelism().map_or(1, usize::from)
     }
 
@@ -49,16 +70,12 @@ impl Engine for Sim {
         trial: &Trial,
         events: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Recording, EngineError> {
-        let mut world = World::new(trial)?;
-        let duration = connect(trial, &mut world)?;
-        let start = trial.start_after(world.now());
-        world.run_until(start, &mut |_, _| {})?;
-        let (up, down) = world.offered();
-        let handshake = Handshake { duration, up, down };
-        world.go_live(trial);
-        let answer = events(Event::Started { handshake: handshake.duration });
-        let outcome = Run::new(trial, world, start).conduct(answer, events)?;
-        Ok(Recording::new(trial, EngineKind::Sim, Outcome { handshake, ..outcome }))
+        if trial.plan.vehicles > 1 {
+            return fleet::run(trial, Duration::ZERO, events);
+        }
+        let run = Run::connected(trial, MessageLog::new(&trial.plan.workload))?;
+        let answer = events(Event::Started { handshake: run.handshake.duration });
+        Ok(Recording::new(trial, EngineKind::Sim, run.conduct(answer, events)?))
     }
 }
 
@@ -87,6 +104,7 @@ fn connect(trial: &Trial, world: &mut World) -> Result<Duration, EngineError> {
 /// The workload, from its first message to the last delivery.
 struct Run<'a> {
     trial: &'a Trial,
+    handshake: Handshake,
     world: World,
     start: Instant,
     log: MessageLog,
@@ -97,17 +115,25 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(trial: &'a Trial, world: World, start: Instant) -> Self {
-        Self {
+    /// Sets up the connection, and goes to the start of the workload.
+    fn connected(trial: &'a Trial, log: MessageLog) -> Result<Self, EngineError> {
+        let mut world = World::new(trial)?;
+        let duration = connect(trial, &mut world)?;
+        let start = trial.start_after(world.now());
+        world.run_until(start, &mut |_, _| {})?;
+        let (up, down) = world.offered();
+        world.go_live(trial);
+        Ok(Self {
             trial,
+            handshake: Handshake { duration, up, down },
             world,
             start,
-            log: MessageLog::new(&trial.plan.workload),
+            log,
             changes: trial.plan.timeline.changes.iter(),
             next_id: 0,
             next_progress: PROGRESS_INTERVAL,
             message: vec![0; trial.plan.workload.periodic().size as usize],
-        }
+        })
     }
 
     fn conduct(
@@ -123,19 +149,24 @@ impl<'a> Run<'a> {
                 answer = events(Event::Progress(self.progress()));
             }
         }
-        Ok(self.finish(answer.is_break()))
+        Ok(self.finish(answer.is_break()).0)
     }
 
     /// Goes to the next thing that happens and lets it happen.
     fn step(&mut self) -> Result<(), EngineError> {
+        self.run_network(self.next_instant())?;
+        self.apply_changes();
+        self.send_messages()
+    }
+
+    /// When the next thing happens.
+    fn next_instant(&self) -> Instant {
         let end = self.periodic().duration + drain_limit(self.world.delivery());
         let change = self.changes.as_slice().first().map(|change| change.at);
         let message = self.next_message();
         let next = [Some(end), change, message].into_iter().flatten().min().unwrap_or(end);
         let network = self.world.next_event().unwrap_or(Instant::FAR_FUTURE);
-        self.run_network((self.start + next).min(network))?;
-        self.apply_changes();
-        self.send_messages()
+        (self.start + next).min(network)
     }
 
     fn run_network(&mut self, until: Instant) -> Result<(), EngineError> {
@@ -194,15 +225,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn finish(mut self, interrupted: bool) -> Outcome {
+    /// What was measured, and what is left of the connection.
+    fn finish(mut self, interrupted: bool) -> (Outcome, World) {
         let elapsed = self.elapsed();
         let status = match self.world.state() {
             _ if interrupted => Status::Interrupted { after: elapsed },
             State::Closed(reason) => Status::Closed { reason },
             _ => Status::Complete,
         };
-        Outcome {
-            handshake: Handshake::default(),
+        let outcome = Outcome {
+            handshake: self.handshake,
             delivery: self.world.delivery(),
             statistics: self.world.statistics(),
             kernel_sockets: None,
@@ -216,7 +248,8 @@ impl<'a> Run<'a> {
             },
             status,
             fidelity: None,
-        }
+        };
+        (outcome, self.world)
     }
 
     fn periodic(&self) -> &'a Periodic {

@@ -11,7 +11,7 @@ use self::each::EachLog;
 use self::histogram::HistogramLog;
 use super::Messages;
 use crate::units::nanos;
-use crate::workload::{Keep, Workload};
+use crate::workload::{Keep, Periodic, Workload};
 
 #[derive(Debug)]
 pub struct MessageLog {
@@ -31,10 +31,20 @@ enum Kept {
 
 impl MessageLog {
     pub fn new(workload: &Workload) -> Self {
+        Self::with(workload, HistogramLog::new)
+    }
+
+    /// For one of many: where a histogram is kept, a coarser one (two significant digits) without
+    /// slices of time.
+    pub fn of_many(workload: &Workload) -> Self {
+        Self::with(workload, HistogramLog::coarse)
+    }
+
+    fn with(workload: &Workload, histogram: fn(Periodic) -> HistogramLog) -> Self {
         let periodic = workload.periodic().clone();
         let kept = match periodic.keep {
             Keep::Messages => Kept::Each(EachLog::new(periodic)),
-            Keep::Histogram => Kept::Histogram(Box::new(HistogramLog::new(periodic))),
+            Keep::Histogram => Kept::Histogram(Box::new(histogram(periodic))),
         };
         Self { kept, sent: 0, refused: 0, delivered: 0, recent: Vec::new() }
     }
@@ -97,6 +107,11 @@ impl MessageLog {
         let quantiles = at(0.5).zip(at(0.99));
         self.recent.clear();
         quantiles
+    }
+
+    /// Nobody asks for them.
+    pub fn forget_recent(&mut self) {
+        self.recent.clear();
     }
 
     /// What is kept of the messages scheduled before `until`; those not delivered by now are lost.

@@ -18,6 +18,7 @@ mod recovery;
 pub(crate) mod sample;
 mod sockets;
 mod summary;
+mod vehicles;
 mod volume;
 mod wire;
 
@@ -30,14 +31,16 @@ pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
 pub use sockets::{EndSockets, MptcpFigures, TcpFigures};
 pub use summary::{Figure, LongestGap, OutageFigures, Summary, WholeFigure};
+pub use vehicles::{VehicleCost, Vehicles};
 pub use volume::Volume;
 pub use wire::{Amplification, HandshakeCost};
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use self::receipt::PathReceipts;
+use self::receipt::{PathReceipts, add_receipts};
 use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
 use crate::sum::add_fields;
 use crate::timeline::Outage;
@@ -79,6 +82,55 @@ pub struct Recording {
     pub kernel_sockets: Option<[EndSockets; 2]>,
     /// Real-time engines only.
     pub fidelity: Option<Fidelity>,
+    /// Which of the vehicles this is, from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub vehicle: u32,
+    /// The other vehicles of the trial, in order: all that is said above is of the first one, as if
+    /// it were alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Recording>,
+    /// What the links did to those together, which have no receipts of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts_of_others: Vec<PathReceipts>,
+    /// What all vehicles together cost this machine; `None` for a single one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<FleetCost>,
+}
+
+fn is_first(vehicle: &u32) -> bool {
+    *vehicle == 0
+}
+
+/// Real processor time and memory of the transports of all vehicles together: what the library and
+/// the state machine around it use, without sockets and system calls, of which `sim` has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetCost {
+    /// From the start of the workload to the last delivery, microseconds.
+    pub gateway_cpu_us: u64,
+    pub vehicle_cpu_us: u64,
+    /// Links, message logs and the loop itself.
+    pub lab_cpu_us: u64,
+    /// Bytes that were given back to the heap with the ends of all connections, after the last
+    /// delivery. `None`: other trials were running, or the C library does not tell.
+    pub gateway_heap_bytes: Option<u64>,
+    pub vehicle_heap_bytes: Option<u64>,
+}
+
+impl Recording {
+    /// What the links did to all vehicles together.
+    pub fn receipts_of_all(&self) -> Cow<'_, [PathReceipts]> {
+        if self.others.is_empty() {
+            return Cow::Borrowed(&self.receipts);
+        }
+        let mut all = self.receipts.clone();
+        add_receipts(&mut all, &self.receipts_of_others);
+        Cow::Owned(all)
+    }
+
+    /// The trial of each vehicle.
+    pub fn vehicles(&self) -> impl Iterator<Item = &Recording> {
+        std::iter::once(self).chain(&self.others)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -31,14 +31,39 @@ pub enum Implausible {
     Receipt,
     #[error("it has slots of time that no trial can have")]
     Volume,
+    #[error("its vehicles are not those of one trial")]
+    Vehicles,
 }
 
 pub(super) fn check(recording: &Recording) -> Result<(), Implausible> {
+    check_one(recording)?;
+    check_others(recording)?;
+    recording.others.iter().try_for_each(check_one)
+}
+
+/// Numbered in order, of the same trial, and without vehicles of their own.
+fn check_others(recording: &Recording) -> Result<(), Implausible> {
+    let same = |other: &Recording| {
+        (&other.sender, other.repetition, other.engine, other.seed)
+            == (&recording.sender, recording.repetition, recording.engine, recording.seed)
+            && (&other.protocol, &other.workload) == (&recording.protocol, &recording.workload)
+            && (&other.outages, &other.path_names) == (&recording.outages, &recording.path_names)
+            && other.others.is_empty()
+    };
+    let mut numbered = recording.others.iter().zip(1..);
+    let right = recording.vehicle == 0
+        && recording.others.len() < limits::VEHICLES as usize
+        && numbered.all(|(other, number)| other.vehicle == number && same(other));
+    if right { Ok(()) } else { Err(Implausible::Vehicles) }
+}
+
+fn check_one(recording: &Recording) -> Result<(), Implausible> {
     check_workload(recording)?;
     check_paths(recording)?;
     check_counts(recording)?;
     check_volumes(recording)?;
-    let receipts = recording.receipts.iter().flat_map(|path| [&path.up, &path.down]);
+    let receipts = recording.receipts.iter().chain(&recording.receipts_of_others);
+    let receipts = receipts.flat_map(|path| [&path.up, &path.down]);
     receipts.into_iter().try_for_each(|receipts| check_receipts(receipts))?;
     match &recording.messages {
         Messages::Each(messages) => check_messages(messages),
@@ -59,7 +84,8 @@ fn check_workload(recording: &Recording) -> Result<(), Implausible> {
 fn check_paths(recording: &Recording) -> Result<(), Implausible> {
     let wire = recording.wire.iter().map(|wire| wire.path);
     let outages = recording.outages.iter().map(|outage| outage.path);
-    let receipts = recording.receipts.iter().map(|receipts| receipts.path);
+    let receipts = recording.receipts.iter().chain(&recording.receipts_of_others);
+    let receipts = receipts.map(|receipts| receipts.path);
     let volumes = recording.volumes.iter().map(|volume| volume.path);
     let sockets = recording.kernel_sockets.iter().flatten();
     let sockets = sockets.flat_map(|end| &end.connections).filter_map(|socket| socket.path);

@@ -7,6 +7,8 @@ pub mod chain;
 pub mod judge;
 pub mod law;
 
+pub use add::add_receipts;
+
 use serde::{Deserialize, Serialize, Serializer};
 
 use self::judge::{Judged, judge};

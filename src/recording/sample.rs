@@ -44,6 +44,7 @@ pub fn plan(repeat: u32) -> Plan {
         paths: vec![path("4g"), path("5g")],
         timeline: Timeline { changes: Vec::new(), outages: outages() },
         workload: workload(),
+        vehicles: 1,
         senders: SENDERS.iter().map(sender).collect(),
         repeat,
         seed: 1,
@@ -107,6 +108,10 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },
         kernel_sockets: None,
         fidelity: None,
+        vehicle: 0,
+        others: Vec::new(),
+        receipts_of_others: Vec::new(),
+        cost: None,
         protocol,
     }
 }

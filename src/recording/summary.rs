@@ -19,7 +19,9 @@ use crate::timeline::Outage;
 use super::gap::longest_gap;
 use super::recovery::Windows;
 use super::wire::Traffic;
-use super::{Amplification, Gap, HandshakeCost, Messages, NoLevel, PathBack, Recording, Recovery};
+use super::{
+    Amplification, Gap, HandshakeCost, Messages, NoLevel, PathBack, Recording, Recovery, Vehicles,
+};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
@@ -28,6 +30,11 @@ pub struct Summary {
     pub protocol: &'static str,
     pub delivery: Delivery,
     pub runs: usize,
+    /// What can be resampled: the runs, and with many vehicles each vehicle of each run, in groups
+    /// where there are very many.
+    pub units: usize,
+    /// `None`: there is one.
+    pub vehicles: Option<Vehicles>,
     /// Scheduled: delivered + lost.
     pub messages: u64,
     pub delivered: u64,
@@ -87,6 +94,7 @@ pub struct LongestGap {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutageFigures {
     pub repetition: u32,
+    pub vehicle: u32,
     pub outage: Outage,
     /// With a histogram: of the slices that lie wholly within the outage.
     pub messages: u64,
@@ -106,10 +114,16 @@ impl Summary {
     /// `trials` are of one sender of one plan. `None` if there are none.
     pub fn of(trials: &[&Recording]) -> Option<Self> {
         let first = trials.first()?;
-        let runs: Vec<Distribution> =
-            trials.iter().map(|trial| trial.messages.latencies()).collect();
+        let (count, vehicles) = (trials.len(), Vehicles::of(trials));
+        let trials: &[&Recording] = &trials.iter().flat_map(|it| it.vehicles()).collect::<Vec<_>>();
+        let runs = units(trials, |group| {
+            let latencies = group.iter().map(|trial| trial.messages.latencies());
+            Distribution::pooled(&latencies.collect::<Vec<_>>())
+        });
         let latencies = Distribution::pooled(&runs);
-        let traffic: Vec<Traffic> = trials.iter().map(|trial| Traffic::of(trial)).collect();
+        let traffic = units(trials, |group| {
+            total(&group.iter().map(|trial| Traffic::of(trial)).collect::<Vec<_>>())
+        });
         let sum = |part: &dyn Fn(&Recording) -> u64| trials.iter().map(|trial| part(trial)).sum();
         let deadline = first.workload.periodic().deadline;
         let independent = trials.iter().all(|trial| has_independent_messages(trial));
@@ -125,7 +139,9 @@ impl Summary {
             sender: first.sender.clone(),
             protocol: first.protocol.keyword(),
             delivery: first.delivery,
-            runs: trials.len(),
+            runs: count,
+            units: runs.len(),
+            vehicles,
             messages,
             delivered,
             lost: messages.saturating_sub(delivered),
@@ -150,17 +166,23 @@ impl Summary {
     /// Of the outages of a run the worst, and of the runs the median; `None`: there was none on a
     /// path of this sender.
     pub fn recovery(&self) -> Option<Recovery> {
-        let runs = self.outages.chunk_by(|one, next| one.repetition == next.repetition);
+        let runs = self.outages_of_runs();
         Recovery::median(runs.filter_map(|run| run.iter().map(|figures| figures.recovery).max()))
     }
 
     /// The same of how long it took until the dark path was used again.
     pub fn path_back(&self) -> Option<Recovery> {
-        let runs = self.outages.chunk_by(|one, next| one.repetition == next.repetition);
+        let runs = self.outages_of_runs();
         let worst = |run: &[OutageFigures]| {
             run.iter().filter_map(|figures| figures.path_back).map(|back| back.after).max()
         };
         Recovery::median(runs.filter_map(worst))
+    }
+
+    /// Of each vehicle of each run.
+    fn outages_of_runs(&self) -> impl Iterator<Item = &[OutageFigures]> {
+        let of = |figures: &OutageFigures| (figures.repetition, figures.vehicle);
+        self.outages.chunk_by(move |one, next| of(one) == of(next))
     }
 
     /// The reasons why that is unknown for some outage.
@@ -247,6 +269,17 @@ fn longest(trials: &[&Recording], seed: u64) -> LongestGap {
     }
 }
 
+/// With more units than this they are pooled in groups, which are as independent as they are, so
+/// that an interval over ten thousand vehicles does not take minutes.
+const MOST_UNITS: usize = 100;
+
+fn units<T>(trials: &[&Recording], of: impl Fn(&[&Recording]) -> T) -> Vec<T> {
+    let runs = trials.iter().all(|trial| trial.vehicle == 0);
+    let groups = if runs { trials.len() } else { trials.len().min(MOST_UNITS) };
+    let end = |group: usize| group * trials.len() / groups;
+    (0..groups).map(|group| of(&trials[end(group)..end(group + 1)])).collect()
+}
+
 fn total(traffic: &[Traffic]) -> Traffic {
     Traffic::weighted(traffic, &vec![1; traffic.len()])
 }
@@ -275,6 +308,7 @@ fn outage_figures(trial: &Recording, outage: &Outage, windows: &Windows) -> Outa
     let lost = during.scheduled().saturating_sub(during.delivered());
     OutageFigures {
         repetition: trial.repetition,
+        vehicle: trial.vehicle,
         outage: *outage,
         messages: during.scheduled(),
         lost,

@@ -79,7 +79,7 @@ pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimRepor
                 measured: value,
                 interval,
                 verdict: judge(claimed, value, interval),
-                runs: measured.map_or(0, |summary| summary.runs),
+                runs: measured.map_or(0, |summary| summary.units),
             }
         })
         .collect()

@@ -14,13 +14,21 @@ use crate::units::nanos;
 /// milliseconds since the start of the workload, exact to the nanosecond. `sent_ms` is empty where
 /// the sender refused the message, and `delivered_ms` and `latency_ms` where it was lost. Trials
 /// that keep a histogram have no lines.
-const HEADER: [&str; 7] =
-    ["sender", "run", "message", "scheduled_ms", "sent_ms", "delivered_ms", "latency_ms"];
+const HEADER: [&str; 8] = [
+    "sender",
+    "run",
+    "message",
+    "scheduled_ms",
+    "sent_ms",
+    "delivered_ms",
+    "latency_ms",
+    "vehicle",
+];
 
 pub fn write_messages(recordings: &[&Recording], out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Writer::from_writer(out);
     lines.write_record(HEADER)?;
-    for recording in recordings {
+    for recording in recordings.iter().flat_map(|trial| trial.vehicles()) {
         let Messages::Each(messages) = &recording.messages else { continue };
         for (number, message) in messages.iter().enumerate() {
             lines.write_record(line(recording, number, message))?;
@@ -29,7 +37,7 @@ pub fn write_messages(recordings: &[&Recording], out: &mut dyn Write) -> io::Res
     lines.flush()
 }
 
-fn line(recording: &Recording, number: usize, message: &Message) -> [String; 7] {
+fn line(recording: &Recording, number: usize, message: &Message) -> [String; 8] {
     let latency = message.delivered.map(|at| at.saturating_sub(message.scheduled));
     [
         recording.sender.clone(),
@@ -39,6 +47,7 @@ fn line(recording: &Recording, number: usize, message: &Message) -> [String; 7] 
         milliseconds(message.sent),
         milliseconds(message.delivered),
         milliseconds(latency),
+        recording.vehicle.to_string(),
     ]
 }
 
@@ -95,7 +104,7 @@ pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// Latencies in milliseconds: `lost` where it is infinite, empty where there is none. `low` and
 /// `high` are the 95 % interval. `front` and `front_certain` as in the summary.
-const SENDERS_HEADER: [&str; 21] = [
+const SENDERS_HEADER: [&str; 25] = [
     "sender",
     "protocol",
     "family",
@@ -117,6 +126,10 @@ const SENDERS_HEADER: [&str; 21] = [
     "amplification_high",
     "front",
     "front_certain",
+    "vehicles",
+    "worst_vehicle_p99_ms",
+    "gateway_cpu_us",
+    "gateway_heap_bytes",
 ];
 
 /// One line a sender, in the order of the report: the figures of all its runs.
@@ -129,9 +142,11 @@ pub fn write_senders(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     lines.flush()
 }
 
-fn sender_line(sender: &SenderReport) -> [String; 21] {
+fn sender_line(sender: &SenderReport) -> [String; 25] {
     let of = &sender.pooled;
     let [p50, p99, p999] = of.quantiles;
+    let vehicles = of.vehicles.as_ref();
+    let cost = vehicles.and_then(|it| it.cost);
     let number = |value: Option<f64>| value.map_or_else(String::new, |it| it.to_string());
     let truth = |value: Option<bool>| value.map_or_else(String::new, |it| it.to_string());
     [
@@ -156,6 +171,10 @@ fn sender_line(sender: &SenderReport) -> [String; 21] {
         number(of.amplification_interval.high),
         truth(sender.standing.map(|standing| standing.on_front)),
         truth(sender.standing.and_then(|standing| standing.certain)),
+        vehicles.map_or(1, |it| it.count).to_string(),
+        latency(vehicles.map(|it| it.worst)),
+        number(cost.map(|cost| cost.gateway_cpu.as_secs_f64() * 1e6)),
+        number(cost.and_then(|cost| cost.gateway_heap).map(|bytes| bytes as f64)),
     ]
 }
 
@@ -234,10 +253,10 @@ mod tests {
         let mut out = Vec::new();
         write_messages(&[&recording], &mut out).unwrap();
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
-        sender,run,message,scheduled_ms,sent_ms,delivered_ms,latency_ms
-        udp,0,0,0.000000,0.000000,41.327113,41.327113
-        udp,0,1,20.000000,20.000001,,
-        udp,0,2,40.000000,,,
+        sender,run,message,scheduled_ms,sent_ms,delivered_ms,latency_ms,vehicle
+        udp,0,0,0.000000,0.000000,41.327113,41.327113,0
+        udp,0,1,20.000000,20.000001,,,0
+        udp,0,2,40.000000,,,,0
         ");
     }
 

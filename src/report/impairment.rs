@@ -5,9 +5,11 @@
 //! to more certainty: a figure is shown over all of them, but judged sender by sender, and trial by
 //! trial.
 
+use std::borrow::Cow;
+
 use crate::link::profile::LinkProfile;
 use crate::recording::receipt::judge::{Judged, Verdict, What, judge};
-use crate::recording::receipt::{Receipt, Tally};
+use crate::recording::receipt::{PathReceipts, Receipt, Tally};
 use crate::recording::{Recording, Status};
 use crate::statistics::Interval;
 use crate::timeline::is_dark;
@@ -63,8 +65,10 @@ impl Impairment {
     /// Interrupted trials are left out. `None`: there is nothing to judge.
     pub fn of(recordings: &[&Recording]) -> Option<Self> {
         let judged = |trial: &&&Recording| !matches!(trial.status, Status::Interrupted { .. });
-        let trials: Vec<&Recording> = recordings.iter().filter(judged).copied().collect();
-        let paths = trials.iter().flat_map(|trial| &trial.receipts).map(|it| it.path).max()?;
+        let trials = recordings.iter().filter(judged).copied();
+        let trials: Vec<Judgeable> = trials.map(|trial| (trial, trial.receipts_of_all())).collect();
+        let paths =
+            trials.iter().flat_map(|(_, receipts)| receipts.iter()).map(|it| it.path).max()?;
         let links = (0..=paths.0).map(PathId).flat_map(|path| {
             Direction::BOTH.into_iter().flat_map(move |direction| [(path, direction)])
         });
@@ -91,10 +95,13 @@ impl Impairment {
     }
 }
 
-fn of_link(trials: &[&Recording], path: PathId, direction: Direction) -> Vec<LinkReport> {
+/// A trial and what the links did to all its vehicles.
+type Judgeable<'a> = (&'a Recording, Cow<'a, [PathReceipts]>);
+
+fn of_link(trials: &[Judgeable], path: PathId, direction: Direction) -> Vec<LinkReport> {
     let mut profiles: Vec<(Option<&LinkProfile>, Vec<Of<'_>>)> = Vec::new();
-    for trial in trials {
-        let both = trial.receipts.iter().filter(|both| both.path == path);
+    for (trial, receipts) in trials {
+        let both = receipts.iter().filter(|both| both.path == path);
         for receipt in both.flat_map(|both| match direction {
             Direction::Up => &both.up,
             Direction::Down => &both.down,

@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use super::claims::ClaimReport;
 use super::{Report, RunReport, SenderReport};
-use crate::recording::{Figure, HandshakeCost, OutageFigures, Recovery, Status, Summary};
+use crate::recording::{self, Figure, HandshakeCost, OutageFigures, Recovery, Status, Summary};
 use crate::statistics::{CONFIDENCE, Interval, Latency};
 use crate::workload;
 use document::{
     Amplification, Claim, Document, Figures, Gap, Handshake, LatencyValue, Outage, Quantile,
-    RecoveryValue, Run, Sender, Workload,
+    RecoveryValue, Run, Sender, Vehicles, Workload,
 };
 
 pub(super) use impairment::links;
@@ -64,6 +64,7 @@ impl<'a> Sender<'a> {
             front_certain: report.standing.and_then(|standing| standing.certain),
             ordered: report.pooled.delivery.ordered,
             reliable: report.pooled.delivery.reliable,
+            vehicles: report.pooled.vehicles.as_ref().map(Vehicles::from),
             all_runs: Figures::new(&report.pooled, paths),
             runs: report.runs.iter().map(|run| Run::new(run, paths)).collect(),
         }
@@ -177,6 +178,7 @@ impl<'a> Outage<'a> {
         Self {
             path: paths.get(figures.outage.path.index()).map_or("", String::as_str),
             repetition: figures.repetition,
+            vehicle: figures.vehicle,
             from_ms: milliseconds(figures.outage.from),
             until_ms: milliseconds(figures.outage.until),
             messages: figures.messages,
@@ -188,6 +190,26 @@ impl<'a> Outage<'a> {
             recovery: figures.recovery.into(),
             path_back: figures.path_back.map(|back| back.after.into()),
             path_back_unknown: figures.path_back.and_then(|back| Some(back.why?.to_string())),
+        }
+    }
+}
+
+impl From<&recording::Vehicles> for Vehicles {
+    fn from(of: &recording::Vehicles) -> Self {
+        let us = |time: Duration| time.as_secs_f64() * 1e6;
+        Self {
+            count: of.count,
+            best_p99: of.best.into(),
+            median_p99: of.median.into(),
+            worst_p99: of.worst.into(),
+            worst_vehicle: of.worst_vehicle,
+            worst_repetition: of.worst_repetition,
+            enough_samples: of.enough,
+            gateway_cpu_us: of.cost.map(|cost| us(cost.gateway_cpu)),
+            vehicle_cpu_us: of.cost.map(|cost| us(cost.vehicle_cpu)),
+            lab_cpu_us: of.cost.map(|cost| us(cost.lab_cpu)),
+            gateway_heap_bytes: of.cost.and_then(|cost| cost.gateway_heap),
+            vehicle_heap_bytes: of.cost.and_then(|cost| cost.vehicle_heap),
         }
     }
 }

@@ -269,27 +269,44 @@ fn fewer_subflows(recording: &Recording) -> Option<Remark> {
 fn remarks_on(recording: &Recording) -> Vec<Remark> {
     let (sender, repetition) = (&recording.sender, recording.repetition);
     let status = match &recording.status {
-        Status::Complete => None,
         Status::Interrupted { after } => {
             Some(Remark::Interrupted { sender: sender.clone(), repetition, after: *after })
         }
-        Status::Closed { reason } => {
-            Some(Remark::Closed { sender: sender.clone(), repetition, reason: reason.clone() })
-        }
+        Status::Complete | Status::Closed { .. } => closed(recording),
     };
     let spoilt = recording.fidelity.as_ref().and_then(|fidelity| fidelity.spoilt.clone());
     let spoilt = spoilt.map(|reason| Remark::Spoilt { sender: sender.clone(), repetition, reason });
-    let under_way = under_way(recording).map(|messages| Remark::UnderWay {
+    let under_way: u64 = recording.vehicles().filter_map(under_way).sum();
+    let under_way = (under_way > 0).then_some(under_way).map(|messages| Remark::UnderWay {
         sender: sender.clone(),
         repetition,
         messages,
     });
-    let refused = Some(recording.messages.refused()).filter(|refused| *refused > 0);
+    let refused = recording.vehicles().map(|vehicle| vehicle.messages.refused()).sum();
+    let refused = Some(refused).filter(|refused| *refused > 0);
     let refused =
         refused.map(|messages| Remark::Refused { sender: sender.clone(), repetition, messages });
     let others =
         spoilt.into_iter().chain(refused).chain(under_way).chain(fewer_subflows(recording));
     status.into_iter().chain(others).chain(unaccounted(recording)).collect()
+}
+
+/// Of many vehicles the first that was, and how many were.
+fn closed(recording: &Recording) -> Option<Remark> {
+    let mut closed = recording.vehicles().filter_map(|vehicle| match &vehicle.status {
+        Status::Closed { reason } => Some((vehicle.vehicle, reason)),
+        Status::Complete | Status::Interrupted { .. } => None,
+    });
+    let (vehicle, reason) = closed.next()?;
+    let reason = match recording.others.len() {
+        0 => reason.clone(),
+        others => {
+            let (count, all) = (closed.count() + 1, others + 1);
+            format!("{reason} (vehicle {vehicle}; {count} of {all} vehicles)")
+        }
+    };
+    let (sender, repetition) = (recording.sender.clone(), recording.repetition);
+    Some(Remark::Closed { sender, repetition, reason })
 }
 
 fn unaccounted(recording: &Recording) -> impl Iterator<Item = Remark> {

@@ -5,6 +5,7 @@ mod fidelity;
 mod front;
 mod impairment;
 mod sockets;
+mod vehicles;
 
 use std::collections::BTreeSet;
 use std::env;
@@ -56,6 +57,7 @@ pub fn render(report: &Report, style: Style) -> String {
         paths_back(report, style),
         footnotes(report, style),
         front::render(report, style),
+        vehicles::render(report, style),
         claims(report, style),
         sockets::render(report, style),
         impairment::render(report, style),
@@ -107,7 +109,11 @@ pub(super) fn paths(report: &Report) -> String {
 fn sample_size(report: &Report) -> String {
     let messages = report.senders.iter().map(|sender| sender.pooled.messages).max();
     let runs = figures::plural(runs(report), "run");
-    format!("{runs}, n = {}", figures::count(messages.unwrap_or(0)))
+    let vehicles = report.senders.iter().filter_map(|sender| sender.pooled.vehicles.as_ref());
+    let vehicles = vehicles.map(|it| u64::from(it.count)).max();
+    let vehicles =
+        vehicles.map_or_else(String::new, |count| format!("{} vehicles, ", figures::count(count)));
+    format!("{vehicles}{runs}, n = {}", figures::count(messages.unwrap_or(0)))
 }
 
 /// The most that any sender has.
@@ -276,7 +282,8 @@ fn footnotes(report: &Report, style: Style) -> String {
 
 /// For intervals.
 pub(super) fn too_few_runs(report: &Report) -> bool {
-    (1..FEWEST_RUNS).contains(&runs(report))
+    let units = report.senders.iter().map(|sender| sender.pooled.units).max();
+    (1..FEWEST_RUNS).contains(&units.unwrap_or(0))
 }
 
 fn of_several_runs(report: &Report) -> Option<String> {

@@ -22,7 +22,7 @@ use super::mistake::Mistake;
 use super::plan::{PathPlan, Plan};
 use super::tree;
 use crate::timeline::Timeline;
-use crate::workload::Workload;
+use crate::workload::{Keep, Workload};
 
 /// The plan, or `None` with at least one mistake that says why.
 pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
@@ -34,6 +34,7 @@ pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
     let about = scenario.prose("about").unwrap_or_default();
     let profiles = Profiles::beside(file, mistakes);
     let (path_names, paths) = path::paths(&mut scenario, &profiles);
+    let vehicles = scenario.whole_number("vehicles", 1, limits::VEHICLES).unwrap_or(1);
     let workload = workload::workload(&mut scenario);
     let timeline = timeline(&mut scenario, &path_names, workload.as_ref(), paths.as_deref());
     let (sender_names, senders) =
@@ -49,13 +50,23 @@ pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
         paths: paths?,
         timeline: timeline?,
         workload: workload?,
+        vehicles: u32::try_from(vehicles).expect("within limits::VEHICLES"),
         senders: senders?,
         repeat: u32::try_from(repeat).expect("within limits::REPEAT"),
         seed,
         claims: claims?,
     };
-    if plan.messages_kept() > limits::MESSAGES_KEPT_IN_ALL {
-        let (count, limit) = (plan.messages_kept(), limits::MESSAGES_KEPT_IN_ALL);
+    // What one vehicle sends is looked at where its workload is read.
+    let of_trial = match (plan.workload.periodic().keep, plan.vehicles) {
+        (_, 1) => u64::MAX,
+        (Keep::Messages, _) => limits::MESSAGES_KEPT,
+        (Keep::Histogram, _) => limits::MESSAGES_COUNTED,
+    };
+    let counts = [
+        (plan.messages_of_trial(), of_trial),
+        (plan.messages_kept(), limits::MESSAGES_KEPT_IN_ALL),
+    ];
+    if let Some((count, limit)) = counts.into_iter().find(|(count, limit)| count > limit) {
         mistakes.push(place, Mistake::TooManyMessages { count, limit });
     }
     Some(plan)

@@ -22,6 +22,7 @@ pub const TEXT_LENGTH: usize = 2000;
 pub const SOURCES: usize = 32;
 
 pub const PATHS: usize = 8;
+pub const VEHICLES: u64 = 10_000;
 pub const SENDERS: usize = 64;
 pub const TIMELINE_ENTRIES: usize = 1000;
 pub const CLAIMS: usize = 256;
@@ -46,11 +47,11 @@ pub const OVERHEAD: u64 = 10_000;
 pub const MESSAGE_RATE: f64 = 1_000_000.0;
 /// Bytes.
 pub const MESSAGE_SIZE: std::ops::RangeInclusive<u64> = 16..=65_536;
-/// Messages of a trial that keeps every one of them.
+/// Messages of a trial that keeps every one of them, all vehicles together.
 pub const MESSAGES_KEPT: u64 = 2_000_000;
 /// The same of all trials of a run together: about a gigabyte while the report is made.
 pub const MESSAGES_KEPT_IN_ALL: u64 = 20_000_000;
-/// Messages of a trial that keeps a histogram.
+/// Messages of a trial that keeps a histogram, all vehicles together.
 pub const MESSAGES_COUNTED: u64 = 1_000_000_000;
 
 /// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP

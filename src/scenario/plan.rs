@@ -19,6 +19,9 @@ pub struct Plan {
     pub paths: Vec<PathPlan>,
     pub timeline: Timeline,
     pub workload: Workload,
+    /// To one gateway, each with a connection, paths and random numbers of its own.
+    #[serde(default = "one_vehicle")]
+    pub vehicles: u32,
     pub senders: Vec<SenderPlan>,
     pub repeat: u32,
     pub seed: u64,
@@ -61,16 +64,24 @@ pub struct Claim {
     pub worst: Option<Duration>,
 }
 
+fn one_vehicle() -> u32 {
+    1
+}
+
 impl Plan {
     pub fn path_name(&self, path: PathId) -> &str {
         &self.paths[path.index()].name
     }
 
+    /// Messages that all vehicles of one trial send together.
+    pub fn messages_of_trial(&self) -> u64 {
+        self.workload.periodic().count().saturating_mul(u64::from(self.vehicles))
+    }
+
     /// Messages that the recordings of all trials keep together.
     pub fn messages_kept(&self) -> u64 {
-        let periodic = self.workload.periodic();
-        match periodic.keep {
-            Keep::Messages => periodic.count().saturating_mul(self.trials() as u64),
+        match self.workload.periodic().keep {
+            Keep::Messages => self.messages_of_trial().saturating_mul(self.trials() as u64),
             Keep::Histogram => 0,
         }
     }

@@ -35,6 +35,7 @@ pub fn schema() -> Value {
             },
             "workload": workload(),
             "senders": named(reference("sender"), limits::SENDERS),
+            "vehicles": { "type": "integer", "minimum": 1, "maximum": limits::VEHICLES },
             "repeat": { "type": "integer", "minimum": 1, "maximum": limits::REPEAT },
             "seed": { "type": "integer", "minimum": 0, "maximum": u64::MAX },
             "claims": { "type": "array", "items": claim(), "maxItems": limits::CLAIMS },

@@ -60,6 +60,9 @@ fn items(plan: &Plan) -> Vec<Item> {
     if !plan.timeline.changes.is_empty() {
         items.push(timeline(plan));
     }
+    if plan.vehicles > 1 {
+        items.push(Item::value("vehicles", plan.vehicles));
+    }
     items.push(Item::nested("workload", vec![workload(&plan.workload)]));
     let senders = plan.senders.iter().map(|sender| {
         let protocol = protocol(&sender.protocol, plan);

@@ -83,12 +83,13 @@ pub fn trial(protocol: ProtocolSettings, loss: f64, seconds: u64) -> Trial {
         paths: vec![path("first"), path("second")],
         timeline: Timeline::default(),
         workload: Workload::Control(periodic),
+        vehicles: 1,
         senders: vec![SenderPlan { name: protocol.keyword().to_owned(), protocol }],
         repeat: 1,
         seed: 1,
         claims: Vec::new(),
     };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, qlog: None }
+    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, vehicle: 0, qlog: None }
 }
 
 /// The same over IPv6.

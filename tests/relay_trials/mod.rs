@@ -151,12 +151,13 @@ fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> T
         paths,
         timeline: Timeline::default(),
         workload,
+        vehicles: 1,
         senders: vec![SenderPlan { name: protocol.keyword().to_owned(), protocol }],
         repeat: 1,
         seed: 1,
         claims: Vec::new(),
     };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, qlog: None }
+    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, vehicle: 0, qlog: None }
 }
 
 /// What a trial could leave behind on the host: links, addresses and routes, and the namespace of

@@ -23,6 +23,7 @@ senders: { udp: { udp: {} } }",
         plan: vector.clone().into(),
         sender: 0,
         repetition: 0,
+        vehicle: 0,
         qlog: None,
     }
     .link_seed(impairlab::units::PathId(0), impairlab::units::Direction::Up, 0);

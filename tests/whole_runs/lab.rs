@@ -23,7 +23,7 @@ pub fn simulate(plan: &Plan) -> Vec<Recording> {
     let mut recordings = Vec::new();
     for repetition in 0..plan.repeat {
         for sender in 0..plan.senders.len() {
-            let trial = Trial { plan: plan.clone(), sender, repetition, qlog: None };
+            let trial = Trial { plan: plan.clone(), sender, repetition, vehicle: 0, qlog: None };
             let recording = Sim.run(&trial, &mut |_| ControlFlow::Continue(()));
             recordings.push(recording.expect("the trial runs"));
         }

@@ -7,3 +7,4 @@ mod kcptun_layers;
 mod lab;
 mod paths_back;
 mod published_figures;
+mod vehicles;

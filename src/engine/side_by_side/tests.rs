@@ -32,6 +32,7 @@ fn plan(paths: usize, rate: f64, answer: Option<u32>) -> Plan {
             Some(response_size) => Workload::Echo { request, response_size },
             None => Workload::Control(request),
         },
+        vehicles: 1,
         senders: Vec::new(),
         repeat: 1,
         seed: 1,

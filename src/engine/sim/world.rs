@@ -1,5 +1,8 @@
 //! Two endpoints and the paths between them, at one instant of virtual time.
 
+use std::rc::Rc;
+
+use super::meter::{Meter, Side};
 use super::path::OneWay;
 use super::response_size;
 use crate::engine::{EngineError, Trial};
@@ -23,9 +26,11 @@ pub(super) struct World {
     paths: Vec<Path>,
     /// Bytes of the cloud's answer to each message.
     response_size: Option<usize>,
+    /// Of the processor time, where that is measured.
+    meter: Option<Rc<Meter>>,
 }
 
-struct Endpoint {
+pub(super) struct Endpoint {
     protocol: Box<dyn Protocol>,
     wakeup: Option<Instant>,
     /// `poll` has to be called before time goes on.
@@ -57,7 +62,18 @@ impl World {
             cloud: endpoint(Role::Server)?,
             paths: trial.plan.paths.iter().map(path).collect(),
             response_size: response_size(&trial.plan.workload),
+            meter: None,
         })
+    }
+
+    /// From now on the processor time of each side is counted.
+    pub(super) fn measure(&mut self, meter: Rc<Meter>) {
+        self.meter = Some(meter);
+    }
+
+    /// The vehicle's end of the connection and the cloud's, without the links between them.
+    pub(super) fn into_ends(self) -> (Endpoint, Endpoint) {
+        (self.vehicle, self.cloud)
     }
 
     pub(super) fn now(&self) -> Instant {
@@ -80,7 +96,8 @@ impl World {
     /// Whether the vehicle's protocol took the message.
     pub(super) fn send(&mut self, message: &[u8]) -> bool {
         self.vehicle.unsettled = true;
-        self.vehicle.protocol.send(self.now, message) == Sent::Accepted
+        let (protocol, now) = (&mut self.vehicle.protocol, self.now);
+        measured(&self.meter, Side::Vehicle, || protocol.send(now, message)) == Sent::Accepted
     }
 
     /// When something happens next by itself: now, if something is still to be done at this
@@ -120,11 +137,13 @@ impl World {
         for path in &mut self.paths {
             while let Some(datagram) = path.up.pop(self.now) {
                 self.cloud.unsettled = true;
-                self.cloud.protocol.receive(self.now, datagram);
+                let (protocol, now) = (&mut self.cloud.protocol, self.now);
+                measured(&self.meter, Side::Gateway, || protocol.receive(now, datagram));
             }
             while let Some(datagram) = path.down.pop(self.now) {
                 self.vehicle.unsettled = true;
-                self.vehicle.protocol.receive(self.now, datagram);
+                let (protocol, now) = (&mut self.vehicle.protocol, self.now);
+                measured(&self.meter, Side::Vehicle, || protocol.receive(now, datagram));
             }
         }
     }
@@ -136,7 +155,7 @@ impl World {
             return;
         }
         loop {
-            match self.endpoint(direction).protocol.poll(now) {
+            match self.poll(direction, now) {
                 Output::Transmit(datagram) => {
                     let path = &mut self.paths[datagram.path.index()];
                     path.towards(direction).push(now, datagram);
@@ -151,6 +170,14 @@ impl World {
         }
     }
 
+    fn poll(&mut self, direction: Direction, now: Instant) -> Output {
+        let (endpoint, side) = match direction {
+            Direction::Up => (&mut self.vehicle, Side::Vehicle),
+            Direction::Down => (&mut self.cloud, Side::Gateway),
+        };
+        measured(&self.meter, side, || endpoint.protocol.poll(now))
+    }
+
     /// What the application at this end does with a message: answer it, or count it as arrived.
     fn application(&mut self, end: Direction, message: &[u8], delivered: Delivered<'_>) {
         let Some(id) = message_id(message) else { return };
@@ -159,7 +186,8 @@ impl World {
                 let mut response = vec![0; size];
                 write_message(id, &mut response);
                 // A refused answer is a message that never completes.
-                let _ = self.cloud.protocol.send(self.now, &response);
+                let (protocol, now) = (&mut self.cloud.protocol, self.now);
+                let _ = measured(&self.meter, Side::Gateway, || protocol.send(now, &response));
             }
             _ => delivered(id, self.now),
         }
@@ -223,6 +251,13 @@ impl World {
             down: path.down.take_receipts(),
         };
         self.paths.iter_mut().zip(0..).map(receipts).collect()
+    }
+}
+
+fn measured<T>(meter: &Option<Rc<Meter>>, side: Side, work: impl FnOnce() -> T) -> T {
+    match meter {
+        Some(meter) => meter.measure(side, work),
+        None => work(),
     }
 }
 

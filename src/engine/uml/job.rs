@@ -88,6 +88,7 @@ impl TrialJob {
             plan: Arc::new(self.plan),
             sender: self.sender,
             repetition: self.repetition,
+            vehicle: 0,
             qlog: self.qlog.then(QlogBook::default),
         }
     }

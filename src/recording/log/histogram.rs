@@ -37,12 +37,22 @@ pub(super) struct WindowLog {
 }
 
 impl HistogramLog {
+    /// Latencies to three significant digits.
     pub(super) fn new(periodic: Periodic) -> Self {
         let windows =
             usize::try_from(periodic.count()).unwrap_or(MAX_WINDOWS).clamp(1, MAX_WINDOWS);
+        Self::with(periodic, windows, 3)
+    }
+
+    /// To two, and the whole time in one slice: some 40 kB.
+    pub(super) fn coarse(periodic: Periodic) -> Self {
+        Self::with(periodic, 1, 2)
+    }
+
+    fn with(periodic: Periodic, windows: usize, digits: u8) -> Self {
         let window_length = nanos(periodic.duration).div_ceil(windows as u64).max(1);
         Self {
-            latencies: Histogram::new(3).expect("three digits are within hdrhistogram's range"),
+            latencies: Histogram::new(digits).expect("within hdrhistogram's range"),
             windows: (0..windows).map(|_| WindowLog::new()).collect(),
             window_length,
             outstanding: Bits::default(),

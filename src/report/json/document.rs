@@ -72,10 +72,35 @@ pub struct Sender<'a> {
     pub ordered: bool,
     /// The protocol sends again what is lost.
     pub reliable: bool,
-    /// Of all runs pooled.
+    /// `null` with one.
+    pub vehicles: Option<Vehicles>,
+    /// Of all runs and vehicles pooled.
     pub all_runs: Figures<'a>,
     /// Each by itself, in order.
     pub runs: Vec<Run<'a>>,
+}
+
+/// How far the vehicles of a sender lie apart, over all runs, and what each cost this machine (the
+/// mean): real processor time from the start of the workload on, and what its end of the connection
+/// held of the heap after the last delivery. `null`: not measured.
+#[derive(Debug, Serialize)]
+pub struct Vehicles {
+    /// Of one run.
+    pub count: u32,
+    pub best_p99: LatencyValue,
+    pub median_p99: LatencyValue,
+    pub worst_p99: LatencyValue,
+    /// Which it is and the run it was in, both from 0.
+    pub worst_vehicle: u32,
+    pub worst_repetition: u32,
+    /// Whether each has enough messages to bound its P99 from above.
+    pub enough_samples: bool,
+    pub gateway_cpu_us: Option<f64>,
+    pub vehicle_cpu_us: Option<f64>,
+    /// Links and message logs: what the lab itself takes.
+    pub lab_cpu_us: Option<f64>,
+    pub gateway_heap_bytes: Option<u64>,
+    pub vehicle_heap_bytes: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -180,6 +205,8 @@ pub enum RecoveryValue {
 pub struct Outage<'a> {
     pub path: &'a str,
     pub repetition: u32,
+    /// From 0.
+    pub vehicle: u32,
     pub from_ms: f64,
     pub until_ms: f64,
     /// Messages scheduled during it.
