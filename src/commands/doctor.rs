@@ -133,7 +133,7 @@ fn kcptun() -> Finding {
         Err(error) => Finding::missing(
             "kcptun",
             error.to_string(),
-            "apt-get install kcptun (Debian, Ubuntu), or put kcptun-client and kcptun-server in PATH",
+            "apt-get install kcptun (Debian, Ubuntu), or put both of its programs in PATH",
         ),
     }
 }

@@ -18,7 +18,7 @@ pub use quic::{
     MpquicCongestion, MpquicScheduler, MpquicSettings, MpquicStack, NoqCongestion, NoqScheduler,
     NoqSettings, QuicCongestion, QuicMode, QuicSettings, QuicTransport, TquicSettings,
 };
-pub use system::{KcptunCrypt, KcptunMode, KcptunSettings, MptcpSettings, Shards, TcpSettings};
+pub use system::{KcptunCrypt, KcptunMode, KcptunSettings, MptcpSettings, TcpSettings};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use impairlab::engine::{Engine, Trial};
 use impairlab::protocol::ProtocolSettings;
-use impairlab::protocol::settings::{
-    KcptunMode, KcptunSettings, MptcpSettings, Shards, TcpSettings,
-};
+use impairlab::protocol::kcptun::fec::GroupSizes;
+use impairlab::protocol::settings::{KcptunMode, KcptunSettings, MptcpSettings, TcpSettings};
 use impairlab::recording::{Recording, Status};
 use trials::{
     FIRST, SECOND, SIZE, assert_all_arrived, dark, has_kcptun, latencies_ms, messages, over_ipv6,
@@ -29,7 +28,7 @@ fn mptcp() -> ProtocolSettings {
 }
 
 fn kcptun() -> ProtocolSettings {
-    let fec = Some(Shards { data: 3, parity: 2 });
+    let fec = GroupSizes::new(3, 2).ok();
     ProtocolSettings::Kcptun(KcptunSettings {
         mode: KcptunMode::Fast3,
         fec,

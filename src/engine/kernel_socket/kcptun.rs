@@ -17,7 +17,7 @@ use super::socket::Options;
 use crate::engine::carrier::{Stream, Underlay};
 use crate::engine::lab::Lab;
 use crate::protocol::Role;
-use crate::protocol::settings::{KcptunSettings, Shards};
+use crate::protocol::settings::KcptunSettings;
 
 const CLIENT: &str = "kcptun-client";
 const SERVER: &str = "kcptun-server";
@@ -70,7 +70,7 @@ pub fn kcptun(lab: &Lab, settings: &KcptunSettings) -> Result<[Stream; 2], Kerne
 }
 
 fn options(settings: &KcptunSettings) -> Vec<String> {
-    let Shards { data, parity } = settings.fec.unwrap_or(Shards { data: 0, parity: 0 });
+    let (data, parity) = settings.fec.map_or((0, 0), |fec| (fec.data(), fec.parity()));
     let values = [
         ("--mode", settings.mode.keyword().to_owned()),
         ("--crypt", settings.crypt.keyword().to_owned()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::kcptun::fec::GroupSizes;
 use crate::units::PathId;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ pub struct KcptunSettings {
     pub path: PathId,
     pub mode: KcptunMode,
     /// `None`: no forward error correction.
-    pub fec: Option<Shards>,
+    pub fec: Option<GroupSizes>,
     pub crypt: KcptunCrypt,
     /// Version of the stream multiplexer, 1 or 2.
     pub smux: u8,
@@ -69,7 +70,7 @@ impl KcptunSettings {
         Self {
             path,
             mode: KcptunMode::Fast,
-            fec: Some(Shards { data: 10, parity: 3 }),
+            fec: GroupSizes::new(10, 3).ok(),
             crypt: KcptunCrypt::Aes,
             smux: 1,
             mtu: 1350,
@@ -77,13 +78,6 @@ impl KcptunSettings {
             receive_window: 512,
         }
     }
-}
-
-/// Of Reed-Solomon forward error correction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shards {
-    pub data: u8,
-    pub parity: u8,
 }
 
 /// KCP's nodelay, interval, resend and nc in one word.

@@ -2,6 +2,8 @@
 
 mod layers;
 
+pub use layers::fec;
+
 use std::time::Duration;
 
 use super::option::{self, SenderOption};

@@ -12,7 +12,7 @@ use crate::scenario::mistake::Mistake;
 
 pub const SENDER: Sender = Sender {
     keyword: "mptcp",
-    about: "Multipath TCP of the kernel that it runs on: one connection, a subflow a path, one ordered stream",
+    about: "Multipath TCP of the kernel: one connection, a subflow a path, one ordered stream",
     source: "Linux; RFC 8684",
     engines: Engines::WithKernel,
     paths: PathKeys::Several { least: LEAST_PATHS },

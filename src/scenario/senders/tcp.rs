@@ -18,7 +18,7 @@ use crate::units::PathId;
 
 pub const SENDER: Sender = Sender {
     keyword: "tcp",
-    about: "TCP of the kernel that it runs on: one connection on one path, one ordered stream",
+    about: "TCP of the kernel: one connection on one path, one ordered stream",
     source: "Linux; RFC 9293, 9438 (cubic), 5482 (user timeout)",
     engines: Engines::WithKernel,
     paths: PathKeys::One,

@@ -12,6 +12,7 @@ use crate::scenario::file::Place;
 use crate::scenario::mistake::Mistake;
 use crate::scenario::quantity::Limits;
 use crate::scenario::senders::form::Form;
+use crate::scenario::senders::option::SenderOption;
 use crate::scenario::tree::{Key, Node, Value};
 
 /// What kcp-go takes for a datagram of KCP itself; bytes.
@@ -29,7 +30,8 @@ pub fn options() -> Vec<KcpOption> {
         ("aes", Some(Crypt::Aes)),
     ];
     vec![
-        fec().about("kcp-go only: after each `data` datagrams, so many of `parity`"),
+        fec(|kcp: &mut KcpSettings| &mut kcp.fec)
+            .about("kcp-go only: after each `data` datagrams, so many of `parity`"),
         KcpOption::word("crypt", crypts, |kcp| &mut kcp.crypt).about(
             "kcp-go only: an envelope of 20 bytes around each datagram, even with `none`; \
              and a cipher",
@@ -38,7 +40,8 @@ pub fn options() -> Vec<KcpOption> {
     ]
 }
 
-fn fec() -> KcpOption {
+/// Of every sender that has it.
+pub fn fec<S: Clone + 'static>(field: fn(&mut S) -> &mut Option<GroupSizes>) -> SenderOption<S> {
     let Limits { min, max } = SHARDS;
     let shards = |key| (key, Form::Whole { min, max });
     let sizes = Form::Mapping(vec![shards("data"), shards("parity")]);
@@ -47,7 +50,7 @@ fn fec() -> KcpOption {
         None => OFF.to_owned(),
         Some(sizes) => format!("{{ data: {}, parity: {} }}", sizes.data(), sizes.parity()),
     };
-    KcpOption::custom("fec", form, read_fec, write, |kcp| &mut kcp.fec)
+    SenderOption::custom("fec", form, read_fec, write, field)
 }
 
 fn read_fec((key, node): &(Key, Node), mistakes: &Mistakes) -> Option<Option<GroupSizes>> {
