@@ -124,6 +124,8 @@ fn claim() -> Value {
             ("p50", duration()),
             ("p99", duration()),
             ("p999", duration()),
+            ("mean", duration()),
+            ("worst", duration()),
             ("longest-gap", duration()),
             ("amplification", json!({ "type": "number", "exclusiveMinimum": 0 })),
         ],
