@@ -135,9 +135,10 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
         }
         ProtocolSettings::Kcp(kcp) => {
             let overhead = limits::KCP_OVERHEAD + kcp.wrapping_overhead() as u32;
-            let segment = u64::from(kcp.mtu.saturating_sub(overhead));
+            // One that leaves nothing is refused where it is read.
+            let segment = kcp.mtu.checked_sub(overhead).filter(|segment| *segment > 0)?;
             let length_prefix = 4;
-            let limit = segment * u64::from(limits::KCP_FRAGMENTS) - length_prefix;
+            let limit = u64::from(segment * limits::KCP_FRAGMENTS) - length_prefix;
             Some((limit, "ikcp takes at most 127 segments a message, which the mtu makes as large"))
         }
         ProtocolSettings::Quic(quic) => datagram_limit(quic.mode),

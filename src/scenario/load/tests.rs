@@ -74,6 +74,25 @@ fn defaults_are_filled_in() {
 }
 
 #[test]
+fn an_mtu_that_is_too_small_for_what_goes_around_kcp_is_refused() {
+    for mtu in 50..=120 {
+        let kcp = format!(
+            "kcp: {{ kcp: {{ path: 4g, behaviour: kcp-go-5.6, mtu: {mtu}B, \
+             fec: {{ data: 3, parity: 2 }}, crypt: aes }} }}"
+        );
+        // The layers take 28 bytes, and KCP's smallest datagram is one of 50.
+        match read(&small_with("kcp: { kcp: { path: 4g } }", &kcp)) {
+            Ok(_) => assert!(mtu >= 78, "{mtu}"),
+            Err(mistakes) => {
+                assert!(mtu < 78, "{mtu}: {mistakes}");
+                let expected = "has no room for the headers: 78B are the least with these";
+                assert!(mistakes.to_string().contains(expected), "{mistakes}");
+            }
+        }
+    }
+}
+
+#[test]
 fn settings_of_a_direction_go_above_those_of_both_and_a_path_above_its_profile() {
     let text = small_with(
         "5g: { delay: 25ms }",
