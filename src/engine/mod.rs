@@ -182,9 +182,12 @@ impl Trial {
         periodic.phase.unwrap_or_else(|| periodic.interval().mul_f64(share))
     }
 
-    /// The seed of everything else that is random: connection ids, keys.
+    /// The seed of everything else that is random: connection ids, keys. From the sender's name, so
+    /// that it stays what it is whatever other senders a scenario has.
     pub fn protocol_seed(&self) -> u64 {
-        mix(self.repetition_seed() ^ mix(1_000_000 + self.sender as u64))
+        const PURPOSE: u64 = 1_000_000;
+        let of = |seed: u64, byte: u8| mix(seed ^ mix(u64::from(byte)));
+        self.sender().name.bytes().fold(mix(self.repetition_seed() ^ mix(PURPOSE)), of)
     }
 
     fn repetition_seed(&self) -> u64 {

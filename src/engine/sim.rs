@@ -120,7 +120,10 @@ impl<'a> Run<'a> {
         let mut world = World::new(trial)?;
         let duration = connect(trial, &mut world)?;
         let start = trial.start_after(world.now());
-        world.run_until(start, &mut |_, _| {})?;
+        while let Some(next) = world.next_event().filter(|next| *next < start) {
+            world.run_until(next, &mut |_, _| {})?;
+        }
+        world.go_to(start);
         let (up, down) = world.offered();
         world.go_live(trial);
         Ok(Self {
@@ -152,11 +155,15 @@ impl<'a> Run<'a> {
         Ok(self.finish(answer.is_break()).0)
     }
 
-    /// Goes to the next thing that happens and lets it happen.
+    /// Goes to the next thing that happens and lets it happen. Of what falls on one instant a change
+    /// comes first, then the messages, then arrivals and the protocols' timers: so it is where each
+    /// takes time, since a timer counts from when what started it was done.
     fn step(&mut self) -> Result<(), EngineError> {
-        self.run_network(self.next_instant())?;
+        let next = self.next_instant();
+        self.world.go_to(next);
         self.apply_changes();
-        self.send_messages()
+        self.send_messages()?;
+        self.run_network(next)
     }
 
     /// When the next thing happens.

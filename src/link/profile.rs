@@ -68,6 +68,31 @@ impl LinkProfile {
         };
         *self == alike
     }
+
+    /// Whether what becomes of a packet says nothing of what becomes of the next: no draw leans on
+    /// the one before, and none waits for another, as long as the queue has room.
+    pub fn treats_each_alone(&self) -> bool {
+        let alone = Self {
+            delay: self.delay,
+            jitter: self.jitter,
+            distribution: self.distribution.clone(),
+            loss: match self.loss {
+                Loss::Random(Correlated { probability, .. }) => {
+                    Loss::Random(Correlated { probability, ..Correlated::default() })
+                }
+                _ => Loss::None,
+            },
+            duplicate: Correlated {
+                probability: self.duplicate.probability,
+                ..Correlated::default()
+            },
+            corrupt: Correlated { probability: self.corrupt.probability, ..Correlated::default() },
+            limit: self.limit,
+            ecn: self.ecn,
+            ..Self::default()
+        };
+        *self == alone
+    }
 }
 
 /// netem's own default.

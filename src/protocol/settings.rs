@@ -242,6 +242,17 @@ impl ProtocolSettings {
         }
     }
 
+    /// Whether each message goes its own way: put on the path when it is given, whatever became of
+    /// those before it. QUIC's datagrams do not, since they wait for the congestion window.
+    pub fn sends_each_message_alone(&self) -> bool {
+        match self {
+            Self::Udp(_) | Self::UdpArq(_) => true,
+            Self::Kcp(_) | Self::Quic(_) | Self::Mpquic(_) => false,
+            Self::Tcp(_) | Self::Mptcp(_) | Self::Kcptun(_) => false,
+            Self::Replicate(replicate) => replicate.protocol.sends_each_message_alone(),
+        }
+    }
+
     /// The paths a sender uses, in order.
     pub fn paths(&self) -> Vec<PathId> {
         match self {

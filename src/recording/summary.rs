@@ -10,6 +10,7 @@ pub use whole::WholeFigure;
 
 use std::collections::BTreeSet;
 
+use crate::link::profile::LinkProfile;
 use crate::protocol::Delivery;
 use crate::statistics::{
     Distribution, FEWEST_RUNS, Interval, Latency, Quantile, order_statistics, over_runs,
@@ -72,8 +73,8 @@ pub struct Figure {
     pub quantile: Quantile,
     /// `None`: there are no messages.
     pub value: Option<Latency>,
-    /// Over runs; with fewer than [`FEWEST_RUNS`] over messages where they are independent, and
-    /// else unknown.
+    /// Over runs; with fewer than [`FEWEST_RUNS`] over messages where no message says anything of
+    /// the next, and else unknown.
     pub interval: Interval<Latency>,
     /// Whether there are enough messages for an upper bound.
     pub enough: bool,
@@ -203,6 +204,19 @@ impl Summary {
     }
 }
 
+/// A quantile of the delivered messages alone. `trials` are of one sender of one plan; `None` if
+/// there are none.
+pub fn delivered_figure(trials: &[&Recording], quantile: Quantile) -> Option<Figure> {
+    let seed = trials.first()?.seed;
+    let trials: Vec<&Recording> = trials.iter().flat_map(|it| it.vehicles()).collect();
+    let runs = units(&trials, |group| {
+        let latencies = group.iter().map(|trial| trial.messages.latencies());
+        Distribution::pooled(&latencies.map(|it| it.delivered()).collect::<Vec<_>>())
+    });
+    let independent = trials.iter().all(|trial| has_independent_messages(trial));
+    Some(figure(&Distribution::pooled(&runs), &runs, independent, quantile, seed))
+}
+
 impl Gap {
     pub fn length(&self) -> Latency {
         Latency::from_nanos(self.until.saturating_sub(self.from))
@@ -231,12 +245,15 @@ fn figure(
     Figure { quantile, value: latencies.quantile(quantile), interval, enough }
 }
 
-/// None waits for another: what is sent again or kept in order delays what follows, and an outage
-/// hits many at once. (A link that loses in bursts or keeps the order makes neighbours alike as
-/// well, which a recording does not tell: such intervals held in 90 to 93 of 100 runs instead of
-/// 95.)
+/// No message says anything of the next: neither its sender nor a link makes one wait for another,
+/// losses do not come in bursts, and no outage hits many at once.
 fn has_independent_messages(trial: &Recording) -> bool {
-    !trial.delivery.ordered && !trial.delivery.reliable && outages_met(trial).next().is_none()
+    let paths = trial.protocol.paths();
+    let of_paths = trial.receipts.iter().filter(|receipts| paths.contains(&receipts.path));
+    let mut asked = of_paths.flat_map(|it| it.up.iter().chain(&it.down)).map(|it| &it.asked);
+    trial.protocol.sends_each_message_alone()
+        && outages_met(trial).next().is_none()
+        && asked.all(|profile| profile.as_ref().is_some_and(LinkProfile::treats_each_alone))
 }
 
 /// The quantile of the runs, each as often as it was drawn, found by halving among all latencies

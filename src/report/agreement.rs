@@ -9,7 +9,7 @@ mod messages;
 use serde::Serialize;
 
 use self::figures::{Figures, P50_TOLERANCE_MS, P99_TOLERANCE};
-use self::losses::{Losses, TOLERANCE_SIGMAS};
+use self::losses::TOLERANCE_SIGMAS;
 use self::messages::{HEADINGS, MessageAgreement, SAME, SAME_SHARE};
 use super::summarise::{Report, SenderReport};
 use super::table::{Cell, Table, Tone};
@@ -59,7 +59,7 @@ pub enum Agrees {
 }
 
 const PARTED_WAYS: &str = "
-in figures: the messages part ways at \"first apart\". uml's endpoints take microseconds for their work
+at \"first apart\" the messages part ways. uml's endpoints take microseconds for their work
 and sim's none, and so do slots from one to the next: once in a while that moves a timer past a tick,
 or one of two things that happen at once before the other; and packets that leave together arrive
 together on sim and one after the other on uml, where they may be acknowledged apart. A packet more is
@@ -72,13 +72,9 @@ impl Agreement {
         let exact = reference.engine.is_virtual_time() && other.engine.is_virtual_time();
         let agreement = |sender: &SenderReport| {
             let name = &sender.pooled.sender;
-            let theirs = other.report.senders.iter().find(|one| one.pooled.sender == *name);
             SenderAgreement {
                 name: name.clone(),
-                figures: theirs.and_then(|theirs| {
-                    let lost = Losses::of(name, &reference.recordings, &other.recordings);
-                    Figures::of(&sender.pooled, &theirs.pooled, lost)
-                }),
+                figures: Figures::of(name, &reference.recordings, &other.recordings),
                 messages: MessageAgreement::of(name, &reference.recordings, &other.recordings),
                 exact,
             }
@@ -112,7 +108,7 @@ impl Agreement {
         text += &self.figures_table().render(style.width, style.colour);
         text += &format!("\nMessage for message: {}\n\n", self.message_rule());
         text += &self.messages_table().render(style.width, style.colour);
-        if self.senders.iter().any(|sender| sender.verdict() == Agrees::InFigures) {
+        if self.senders.iter().any(SenderAgreement::part_ways) {
             text += PARTED_WAYS;
         }
         if self.verdict() == Agrees::TooFewRuns {
@@ -155,11 +151,16 @@ impl Agreement {
 }
 
 impl SenderAgreement {
+    /// Which only two virtual times have no excuse for.
+    fn part_ways(&self) -> bool {
+        self.exact && self.messages.as_ref().is_some_and(|messages| !messages.are_the_same())
+    }
+
     fn verdict(&self) -> Agrees {
         let figures = self.figures.as_ref().map_or(Agrees::No, Figures::verdict);
         match self.messages.as_ref().filter(|_| self.exact) {
             Some(messages) if messages.are_all_the_same() => Agrees::Yes,
-            Some(messages) if !messages.are_the_same() => figures.max(Agrees::InFigures),
+            _ if self.part_ways() => figures.max(Agrees::InFigures),
             _ => figures,
         }
     }

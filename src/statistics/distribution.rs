@@ -78,6 +78,12 @@ impl Distribution {
         place.checked_sub(1).map_or(0, |last| self.steps[last].up_to)
     }
 
+    /// Without what was lost.
+    pub fn delivered(mut self) -> Self {
+        self.steps.retain(|step| !step.latency.is_lost());
+        self
+    }
+
     /// The worst latency that was delivered.
     pub fn worst_delivered(&self) -> Option<Latency> {
         self.steps.iter().rev().map(|step| step.latency).find(|latency| !latency.is_lost())

@@ -17,6 +17,8 @@ timeline:
 workload: { control: { rate: 50/s, size: 600B, duration: 20s, deadline: 250ms } }
 senders:
   udp: { udp: { path: 4g } }
+  # Its timeout is five times the time between messages: what is sent again is due with another.
+  arq: { udp-arq: { path: 4g } }
   kcp: { kcp: { path: 4g, nodelay: 1, interval: 10ms, resend: 2, nc: 1 } }
   kcp-old: { kcp: { path: 4g, behaviour: ikcp-1.7, nodelay: 1, interval: 10ms, resend: 2, nc: 1 } }
   quic: { quic: { path: 4g, congestion: bbr } }
@@ -35,7 +37,7 @@ fn each_message_of_every_sender_arrives_when_the_model_says() {
     fs::write(&scenario, SCENARIO).unwrap();
     let mut command = command(&["agree", "--quiet", "--engines", "sim,uml", "--seed", "1"]);
     let text = printed(&command.arg(&scenario).env("COLUMNS", "140").output().unwrap());
-    let senders = ["udp", "kcp", "kcp-old", "quic", "mpquic", "kcp-both", "quic-both"];
+    let senders = ["udp", "arq", "kcp", "kcp-old", "quic", "mpquic", "kcp-both", "quic-both"];
     for sender in senders {
         let row = |line: &&str| line.split_whitespace().next() == Some(sender);
         let rows: Vec<&str> = text.lines().filter(row).collect();

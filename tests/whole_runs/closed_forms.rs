@@ -208,3 +208,19 @@ senders: { udp: { udp: {} } }",
     assert_eq!(wire.offered.packets, 2000);
     assert_eq!(wire.overflowed + wire.delivered, 2000);
 }
+
+#[test]
+fn a_sender_does_the_same_whatever_others_a_scenario_has() {
+    let with = |others: &str| {
+        let plan = plan(&format!(
+            "paths: {{ a: {{ delay: 40ms, jitter: 10ms, loss: 2% }}, b: {{ delay: 25ms, loss: 2% }} }}
+workload: {{ control: {{ rate: 50/s, size: 600B, duration: 20s, deadline: 250ms }} }}
+senders:
+{others}  noq: {{ mpquic: {{ paths: [a, b], stack: noq }} }}
+  tquic: {{ mpquic: {{ paths: [a, b] }} }}"
+        ));
+        let mut recordings = simulate(&plan);
+        recordings.split_off(recordings.len() - 2)
+    };
+    assert!(with("") == with("  udp: { udp: { path: a } }\n  quic: { quic: { path: a } }\n"));
+}

@@ -2,6 +2,7 @@
 //! code.
 
 mod closed_forms;
+mod intervals;
 mod kcp_echo_test;
 mod kcptun_layers;
 mod lab;

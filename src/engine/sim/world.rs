@@ -111,6 +111,11 @@ impl World {
         endpoints.chain(links.filter_map(OneWay::next_wakeup)).min().map(|at| at.max(self.now))
     }
 
+    /// Nothing may be due before that.
+    pub(super) fn go_to(&mut self, instant: Instant) {
+        self.now = self.now.max(instant);
+    }
+
     /// Lets everything happen up to `until`, that instant included.
     pub(super) fn run_until(
         &mut self,

@@ -2,7 +2,7 @@
 
 use super::Agrees;
 use super::losses::Losses;
-use crate::recording::Summary;
+use crate::recording::{Recording, delivered_figure};
 use crate::report::table::Cell;
 use crate::statistics::{Interval, Latency, Quantile};
 
@@ -38,11 +38,16 @@ struct Value {
 }
 
 impl Figures {
-    pub(super) fn of(reference: &Summary, other: &Summary, lost: Losses) -> Option<Self> {
+    /// `None`: one of both did not run it, or delivered nothing.
+    pub(super) fn of(sender: &str, reference: &[Recording], other: &[Recording]) -> Option<Self> {
+        let pair = |quantile| {
+            let value = |recordings| Value::of(sender, recordings, quantile);
+            Some(Pair { reference: value(reference)?, other: value(other)? })
+        };
         Some(Self {
-            p50: Pair::of(reference, other, Quantile::P50)?,
-            p99: Pair::of(reference, other, Quantile::P99)?,
-            lost,
+            p50: pair(Quantile::P50)?,
+            p99: pair(Quantile::P99)?,
+            lost: Losses::of(sender, reference, other),
         })
     }
 
@@ -75,16 +80,15 @@ impl Figures {
     }
 }
 
-impl Pair {
-    fn of(reference: &Summary, other: &Summary, quantile: Quantile) -> Option<Self> {
-        let value = |summary: &Summary| {
-            let delivered = summary.latencies.ranked(quantile.rank(summary.delivered))?;
-            let interval = summary.figure(quantile)?.interval;
-            Some(Value { ms: delivered.as_ms()?, interval })
-        };
-        Some(Self { reference: value(reference)?, other: value(other)? })
+impl Value {
+    fn of(sender: &str, recordings: &[Recording], quantile: Quantile) -> Option<Self> {
+        let runs = recordings.iter().filter(|one| one.sender == sender);
+        let figure = delivered_figure(&runs.collect::<Vec<_>>(), quantile)?;
+        Some(Self { ms: figure.value?.as_ms()?, interval: figure.interval })
     }
+}
 
+impl Pair {
     fn apart_ms(self) -> f64 {
         self.other.ms - self.reference.ms
     }
