@@ -56,7 +56,7 @@ fn milliseconds(nanos: Option<u64>) -> String {
     nanos.map_or_else(String::new, exact)
 }
 
-const OUTAGE_HEADER: [&str; 13] = [
+const OUTAGE_HEADER: [&str; 14] = [
     "sender",
     "run",
     "path",
@@ -70,11 +70,13 @@ const OUTAGE_HEADER: [&str; 13] = [
     "worst_ms",
     "recovery_ms",
     "path_back_ms",
+    "vehicle",
 ];
 
-/// One line an outage of each run, about the messages that fell due in it. A quantile is `lost`
-/// where it is. The last two are `never` or `unknown` where they are no time; the last is empty for
-/// a sender with no other path, and so is whatever a histogram does not tell.
+/// One line an outage of each run and vehicle, about the messages that fell due in it. A quantile
+/// is `lost` where it is. Recovery and path back are `never` or `unknown` where they are no time;
+/// path back is empty for a sender with no other path, and so is whatever a histogram does not
+/// tell. `vehicle` counts from 0.
 pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Writer::from_writer(out);
     lines.write_record(OUTAGE_HEADER)?;
@@ -97,6 +99,7 @@ pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             latency(figures.worst),
             recovery(Some(figures.recovery)),
             recovery(figures.path_back.map(|back| back.after)),
+            figures.vehicle.to_string(),
         ])?;
     }
     lines.flush()
@@ -268,6 +271,20 @@ mod tests {
         let mut out = Vec::new();
         write_outages(&report, &mut out).unwrap();
         insta::assert_snapshot!(String::from_utf8(out).unwrap());
+    }
+
+    #[test]
+    fn outages_of_several_vehicles_are_told_apart() {
+        let mut recording = sample::recording("kcp", 0);
+        recording.others = vec![Recording { vehicle: 1, ..sample::recording("kcp", 0) }];
+        let report = crate::report::summarise(&sample::plan(1), &[recording]);
+        let mut out = Vec::new();
+        write_outages(&report, &mut out).unwrap();
+        let mut lines = csv::Reader::from_reader(&out[..]);
+        let column = lines.headers().unwrap().iter().position(|name| name == "vehicle").unwrap();
+        let vehicles: Vec<String> =
+            lines.records().map(|line| line.unwrap()[column].to_owned()).collect();
+        assert_eq!(vehicles, ["0", "1"]);
     }
 
     #[test]
