@@ -95,6 +95,19 @@ fn two_processes_make_the_same_recordings_to_the_byte() {
 }
 
 #[test]
+fn one_of_a_thing_is_not_several() {
+    let place = Place::with(SHORT);
+    let run = place.run(&["run", "--engine", "sim", "--sender", "udp", "scenario.yaml"]);
+    assert!(stderr(&run).starts_with("short: one trial of 4 s on engine sim"), "{}", stderr(&run));
+    let check = place.run(&["check", "scenario.yaml"]);
+    assert_eq!(stdout(&check), "ok    scenario.yaml: 2 paths, 5 senders, 5 trials of 4s\n");
+    let kcp = SHORT.split("  kcp:").next().unwrap();
+    fs::write(place.path("scenario.yaml"), kcp).unwrap();
+    let check = place.run(&["check", "scenario.yaml"]);
+    assert_eq!(stdout(&check), "ok    scenario.yaml: 2 paths, one sender, one trial of 4s\n");
+}
+
+#[test]
 fn scripts_can_read_the_summary() {
     let place = Place::with(SHORT);
     let run = place.run(&["run", "--engine", "sim", "--json", "--quiet", "scenario.yaml"]);

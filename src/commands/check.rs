@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::report::figures;
 use crate::scenario::plan::Plan;
 use crate::scenario::quantity::print_duration;
 use crate::scenario::senders::Engines;
@@ -18,7 +19,12 @@ pub fn run(files: &[PathBuf], colour: Colour, out: &mut dyn Write) -> io::Result
             Err(diagnostics) => {
                 wrong += 1;
                 writeln!(out, "{}\n", diagnostics.render(colour))?;
-                writeln!(out, "wrong {}: {}", file.display(), mistakes(diagnostics.count()))?;
+                writeln!(
+                    out,
+                    "wrong {}: {}",
+                    file.display(),
+                    figures::plural(diagnostics.count() as u64, "mistake")
+                )?;
             }
         }
     }
@@ -26,10 +32,7 @@ pub fn run(files: &[PathBuf], colour: Colour, out: &mut dyn Write) -> io::Result
 }
 
 fn in_short(plan: &Plan) -> String {
-    let count = |count: usize, noun: &str| match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    };
+    let count = |count: usize, noun| figures::plural(count as u64, noun);
     let (paths, senders) = (count(plan.paths.len(), "path"), count(plan.senders.len(), "sender"));
     let duration = print_duration(plan.workload.periodic().duration);
     let trials = count(plan.trials(), "trial");
@@ -45,13 +48,6 @@ fn engines(plan: &Plan) -> String {
     }
     let engines = Engines::WithKernel.names().join(", ");
     format!("; {} on {engines} only", names.join(", "))
-}
-
-fn mistakes(count: usize) -> String {
-    match count {
-        1 => "1 mistake".to_owned(),
-        _ => format!("{count} mistakes"),
-    }
 }
 
 #[cfg(test)]

@@ -48,8 +48,8 @@ pub enum CommandError {
     #[error("no sender is called {name} in this scenario; it has: {known}")]
     NoSuchSender { name: String, known: String },
     #[error(
-        "{repeat} repetitions come to {count} messages, and {limit} are the most that can be kept: \
-         repeat less, or write `keep: histogram` in the workload"
+        "the trials come to {count} messages with `repeat: {repeat}`, and {limit} are the most that \
+         can be kept: repeat less, or write `keep: histogram` in the workload"
     )]
     TooManyMessages { repeat: u32, count: u64, limit: u64 },
     #[error(

@@ -14,7 +14,7 @@ use crate::protocol::Qlog;
 use crate::protocol::qlog::LOG_LIMIT;
 use crate::recording::Recording;
 use crate::report::impairment::Impairment;
-use crate::report::{Report, Results, json, terminal};
+use crate::report::{Report, Results, figures, json, terminal};
 use crate::scenario::plan::Plan;
 
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> {
@@ -56,12 +56,12 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
 
 fn warn_of_full(recording: &Recording, log: &Qlog) {
     if log.left_out > 0 {
-        let (sender, repetition, left_out) =
-            (&recording.sender, recording.repetition, log.left_out);
+        let (sender, repetition) = (&recording.sender, recording.repetition);
+        let left_out = figures::plural(log.left_out, "record");
         let limit = LOG_LIMIT >> 20;
         warn(&format!(
             "warning: the qlog of {sender}, repetition {repetition}, is full at {limit} MiB: \
-             {left_out} records were left out"
+             it lacks {left_out}"
         ));
     }
 }
@@ -98,11 +98,10 @@ fn jobs(args: &RunArgs, plan: &Plan, engine: &dyn Engine) -> usize {
 }
 
 fn announce(display: &Display, plan: &Plan, engine: &dyn Engine, jobs: usize) {
-    let (name, trials, kind) = (&plan.name, plan.trials(), engine.kind());
+    let (name, kind) = (&plan.name, engine.kind());
+    let trials = figures::plural(plan.trials() as u64, "trial");
     let seconds = plan.workload.periodic().duration.as_secs_f64();
-    display.say(&format!(
-        "{name}: {trials} trials of {seconds} s on engine {kind}, {jobs} side by side"
-    ));
+    display.say(&format!("{name}: {trials} of {seconds} s on engine {kind}, {jobs} side by side"));
 }
 
 fn print(

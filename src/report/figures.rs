@@ -93,9 +93,12 @@ pub fn count(count: u64) -> String {
     groups.join(",")
 }
 
-/// `one run`, `5 runs`.
-pub fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("one {noun}") } else { format!("{count} {noun}s") }
+/// `one run`, `5 runs`, `3,688 messages`.
+pub fn plural(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("one {noun}"),
+        _ => format!("{} {noun}s", count(number)),
+    }
 }
 
 pub fn interval<T: Copy>(interval: &Interval<T>, write: impl Fn(T) -> String) -> String {
@@ -135,6 +138,12 @@ mod tests {
     fn a_share_that_is_not_zero_does_not_read_zero() {
         let written = [0.0, 0.00001, 0.00034, 0.00996, 0.02, 1.0].map(share);
         assert_eq!(written, ["0 %", "< 0.01 %", "0.03 %", "1.0 %", "2.0 %", "100.0 %"]);
+    }
+
+    #[test]
+    fn one_thing_is_not_several() {
+        let written = [0, 1, 2, 3688].map(|number| plural(number, "message"));
+        assert_eq!(written, ["0 messages", "one message", "2 messages", "3,688 messages"]);
     }
 
     #[test]

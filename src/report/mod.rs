@@ -5,7 +5,7 @@ pub mod agreement;
 pub mod chart;
 mod claims;
 pub mod csv;
-mod figures;
+pub mod figures;
 mod front;
 pub mod impairment;
 pub mod json;

@@ -353,17 +353,17 @@ impl fmt::Display for Remark {
             }
             Self::Refused { sender, repetition, messages } => write!(
                 f,
-                "{sender}, run {}: {} messages could not even be sent (the sender was full or too \
-                 slow); they count as lost, and not in the amplification",
+                "{sender}, run {}: {} could not even be sent (the sender was full or too slow), \
+                 which counts as lost, and not in the amplification",
                 repetition + 1,
-                figures::count(*messages)
+                figures::plural(*messages, "message")
             ),
             Self::FewerSubflows { sender, repetition, fallback: true, .. } => {
                 write!(f, "{sender}, run {}: multipath TCP fell back to plain TCP", repetition + 1)
             }
             Self::FewerSubflows { sender, repetition, left, of, .. } => write!(
                 f,
-                "{sender}, run {}: {left} of {of} subflows of multipath TCP were left at the end",
+                "{sender}, run {}: multipath TCP had {left} of {of} subflows at the end",
                 repetition + 1
             ),
             Self::NotRepeatable { sender } => write!(
@@ -373,17 +373,17 @@ impl fmt::Display for Remark {
             ),
             Self::Unaccounted { sender, repetition, path, discrepancy } => write!(
                 f,
-                "{sender}, run {}: on {path} {} the kernel says that it dropped {} packets, and {} \
-                 were seen to go missing: do not trust the counts of this path",
+                "{sender}, run {}: on {path} {} the kernel says that it dropped {}, and what was \
+                 seen to go missing is {}: do not trust the counts of this path",
                 repetition + 1,
                 discrepancy.direction,
-                figures::count(discrepancy.dropped),
+                figures::plural(discrepancy.dropped, "packet"),
                 figures::count(discrepancy.missing)
             ),
             Self::UnderWay { sender, repetition, messages } => write!(
                 f,
                 "{sender}, run {}: reliable, but {} of its messages had not arrived when the trial \
-                 ended; they count as lost, and the amplification lacks what was still to be sent",
+                 ended, which counts as lost; the amplification lacks what was still to be sent",
                 repetition + 1,
                 figures::count(*messages)
             ),

@@ -75,8 +75,7 @@ fn heading(report: &Report, style: Style) -> String {
         about => format!("{}: {about}", report.scenario),
     };
     let title = paint(&wrap(&title, style.width), Tone::Heading, style.colour);
-    let lines = [title, setup(report), paths(report)];
-    lines.map(|line| wrap(&line, style.width) + "\n").concat()
+    [title, setup(report), paths(report)].map(|line| wrap(&line, style.width) + "\n").concat()
 }
 
 /// What was run, in one line: also the subtitle of every chart.
@@ -108,7 +107,7 @@ pub(super) fn paths(report: &Report) -> String {
 
 fn sample_size(report: &Report) -> String {
     let messages = report.senders.iter().map(|sender| sender.pooled.messages).max();
-    let runs = figures::plural(runs(report), "run");
+    let runs = figures::plural(runs(report) as u64, "run");
     let vehicles = report.senders.iter().filter_map(|sender| sender.pooled.vehicles.as_ref());
     let vehicles = vehicles.map(|it| u64::from(it.count)).max();
     let vehicles =
@@ -257,10 +256,11 @@ fn footnotes(report: &Report, style: Style) -> String {
     let mut notes: Vec<String> = few
         .into_iter()
         .map(|(needed, quantile, messages)| {
+            let is = if messages == 1 { "is" } else { "are" };
             let (needed, messages) = (figures::count(needed), figures::count(messages));
             format!(
                 "{MARK} too few samples: {quantile} needs {needed} messages for an upper bound, \
-                 here are {messages}"
+                 here {is} {messages}"
             )
         })
         .collect();

@@ -44,7 +44,7 @@ fn doubts(report: &Report, style: Style) -> String {
     match count(|it| !it.on_front && it.certain == Some(false)) {
         0 => {}
         one_more => {
-            let senders = figures::plural(one_more, "more sender");
+            let senders = figures::plural(one_more as u64, "more sender");
             notes.push(format!("{senders} may be among them, by the 95 % intervals"));
         }
     }

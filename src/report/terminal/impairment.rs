@@ -47,10 +47,15 @@ fn headline(impairment: &Impairment) -> String {
         0 => String::new(),
         few => format!(", {few} had too few packets"),
     };
+    format!("Impairment, asked → realised: {}{few}", agreement(wrong, right))
+}
+
+fn agreement(wrong: usize, right: usize) -> String {
+    let agree = |count| if count == 1 { "agrees" } else { "agree" };
+    let figures = |count: usize| figures::plural(count as u64, "figure");
     match wrong {
-        0 => format!("Impairment, asked → realised: {right} figures agree{few}"),
-        1 => format!("Impairment, asked → realised: one figure disagrees, {right} agree{few}"),
-        _ => format!("Impairment, asked → realised: {wrong} figures disagree, {right} agree{few}"),
+        0 => format!("{} {}", figures(right), agree(right)),
+        _ => format!("{} dis{}, {right} {}", figures(wrong), agree(wrong), agree(right)),
     }
 }
 
@@ -170,10 +175,10 @@ fn say(finding: &Finding) -> String {
         None => "all runs".to_owned(),
     };
     format!(
-        "asked {}, realised {} ({interval}) over {} packets ({}, {trial}); suspect {}",
+        "asked {}, realised {} ({interval}) over {} ({}, {trial}); suspect {}",
         value(judged.asked),
         value(judged.did),
-        figures::count(judged.packets),
+        figures::plural(judged.packets, "packet"),
         finding.sender,
         suspect(finding),
     )
@@ -201,4 +206,22 @@ fn notes(impairment: &Impairment) -> Vec<String> {
         .map(|figure| format!("{} {}", figure.pooled.what, figure.pooled.verdict))
         .collect();
     few.into_iter().chain(reasons).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_figure_agrees_and_several_agree() {
+        let written =
+            [(0, 1), (0, 31), (1, 1), (2, 0)].map(|(wrong, right)| agreement(wrong, right));
+        let expected = [
+            "one figure agrees",
+            "31 figures agree",
+            "one figure disagrees, 1 agrees",
+            "2 figures disagree, 0 agree",
+        ];
+        assert_eq!(written, expected);
+    }
 }
