@@ -4,12 +4,14 @@ use plotters::style::Color;
 
 use super::Data;
 use super::axis::{Axis, Span, ratio_label};
-use super::canvas::{Align, Canvas, Stroke, Text, WIDTH};
+use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, LABEL, MARGIN, Plot, ROW, SMALL, TOP, axis_below, fitted, head, label, note, small,
-    thin, widest_name,
+    BOTTOM, LABEL, MARGIN, Plot, ROW, SMALL, TOP, axis_below, fitted, head, label, note, outline,
+    small, thin, whisker, widest_name,
 };
-use super::palette::{FAINT_INK, INK, SenderLook};
+use super::intervals::Intervals;
+use super::palette::{FAINT_INK, INK, PAPER, SenderLook};
+use super::selection::remark;
 use crate::recording::Summary;
 use crate::report::figures;
 
@@ -36,19 +38,27 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     let most = totals.map(|amplification| amplification.total()).fold(1.0, f64::max);
     let axis = Axis::linear(most, Span { from: plot.left, to: plot.right });
     axis_below(canvas, &plot, &axis, ratio_label, "bytes of IP packets per byte of payload");
+    payload(canvas, &plot, &axis);
     for (place, sender) in data.report.senders.iter().enumerate() {
         let top = plot.top + STEP * place as f64 + (STEP - BAR) / 2.0;
         let name = fitted(&sender.pooled.sender, LABEL, false, names);
         canvas.text(&name, (MARGIN, top + BAR / 2.0), label(Align::Left));
-        bar(canvas, &plot, &axis, top, SenderLook(sender.place), &sender.pooled);
+        bar(canvas, &plot, &axis, top, data.look(sender), &sender.pooled);
     }
-    payload(canvas, &plot, &axis);
     canvas.line((plot.left, plot.top), (plot.left, plot.bottom), thin(INK));
-    note(
-        canvas,
-        "Strong: up, vehicle to cloud. Pale: down. IP headers count, Ethernet's do not. Payload: \
-         that of each message once, however often it was sent. The handshake is not in it.",
-    );
+    note(canvas, &how_to_read(data));
+}
+
+fn how_to_read(data: &Data) -> String {
+    let with_a_bar = data.report.senders.iter().filter(|it| it.pooled.amplification.is_some());
+    let intervals: Intervals =
+        with_a_bar.map(|it| it.pooled.amplification_interval.is_bounded()).collect();
+    format!(
+        "{}{}Strong: up, vehicle to cloud. Pale: down. IP headers count, Ethernet's do not. \
+         Payload: that of each message once, however often it was sent. The handshake is not in it.",
+        remark(data.report, "In colour:"),
+        intervals.sentence(data.report, "Whiskers")
+    )
 }
 
 fn bar(canvas: &mut Canvas, plot: &Plot, axis: &Axis, top: f64, look: SenderLook, of: &Summary) {
@@ -60,6 +70,7 @@ fn bar(canvas: &mut Canvas, plot: &Plot, axis: &Axis, top: f64, look: SenderLook
     let (up, total) = (axis.place(amplification.up), axis.place(amplification.total()));
     canvas.rectangle((plot.left, top), (up, top + BAR), look.opaque());
     canvas.rectangle((up, top), (total, top + BAR), look.tint(DOWN_TINT));
+    outline(canvas, (plot.left, top), (total, top + BAR), look);
     let text = format!(
         "{} ({} up, {} down)",
         figures::ratio(amplification.total()),
@@ -67,18 +78,16 @@ fn bar(canvas: &mut Canvas, plot: &Plot, axis: &Axis, top: f64, look: SenderLook
         figures::ratio(amplification.down)
     );
     let end = interval(canvas, axis, middle, of).unwrap_or(total).max(total);
-    canvas.text(&text, (end + 8.0, middle), Text { size: SMALL, ..label(Align::Left) });
+    let (from, to) = (end + 8.0, end + 8.0 + text_width(&text, SMALL, false));
+    canvas.rectangle((from - 2.0, middle - 6.0), (to + 2.0, middle + 6.0), PAPER.mix(1.0));
+    canvas.text(&text, (from, middle), Text { size: SMALL, ..label(Align::Left) });
 }
 
 /// Returns where its upper end is.
 fn interval(canvas: &mut Canvas, axis: &Axis, middle: f64, of: &Summary) -> Option<f64> {
     let (low, high) = (of.amplification_interval.low?, of.amplification_interval.high?);
     let (low, high) = (axis.place(low), axis.place(high));
-    let stroke = Stroke { colour: INK.mix(1.0), width: 1.0, dash: 0.0 };
-    canvas.line((low, middle), (high, middle), stroke);
-    for x in [low, high] {
-        canvas.line((x, middle - 4.0), (x, middle + 4.0), stroke);
-    }
+    whisker(canvas, (low, high), middle);
     Some(high)
 }
 

@@ -7,7 +7,7 @@ use super::Data;
 use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Text, WIDTH, text_width};
 use super::labels::Area;
-use super::palette::{DEADLINE, FAINT_INK, GRID, INK, PAPER};
+use super::palette::{DEADLINE, FAINT_INK, GRID, INK, PAPER, SenderLook};
 use crate::report::{figures, terminal};
 
 pub const MARGIN: f64 = 24.0;
@@ -17,8 +17,8 @@ pub const LABEL: f64 = 12.0;
 pub const SMALL: f64 = 11.0;
 /// Height of a row of labels.
 pub const ROW: f64 = 18.0;
-/// Space under the plot for the tick labels, the title of the axis and a note of up to two lines.
-pub const BOTTOM: f64 = 104.0;
+/// Space under the plot for the tick labels, the title of the axis and a note of up to three lines.
+pub const BOTTOM: f64 = 112.0;
 
 /// The part of a canvas that the data is drawn in.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,16 +63,8 @@ pub fn note(canvas: &mut Canvas, text: &str) {
     }
 }
 
-/// What the whiskers of a chart are, as a sentence.
-pub fn whiskers(data: &Data) -> &'static str {
-    match terminal::too_few_runs(data.report) {
-        true => "Whiskers, where the interval is known: 95 %; intervals need 5 runs (--repeat 5).",
-        false => "Whiskers: 95 % interval.",
-    }
-}
-
 /// Beyond this height of a plot the labels under it are out of sight from its top.
-const TALL: f64 = 900.0;
+pub const TALL: f64 = 900.0;
 
 /// Grid lines and labels of an axis from left to right, under the plot, and above a tall one too.
 pub fn axis_below(
@@ -157,6 +149,24 @@ pub fn deadline_name(
     area
 }
 
+/// A line with two ends across a bar, edged with paper so that it is seen on a dark one.
+pub fn whisker(canvas: &mut Canvas, (low, high): (f64, f64), middle: f64) {
+    const HALF: f64 = 3.5;
+    for (colour, width, edge) in [(PAPER, 2.5, 0.75), (INK, 1.0, 0.0)] {
+        let stroke = Stroke { colour: colour.mix(1.0), width, dash: 0.0 };
+        canvas.line((low, middle), (high, middle), stroke);
+        for x in [low, high] {
+            canvas.line((x, middle - HALF - edge), (x, middle + HALF + edge), stroke);
+        }
+    }
+}
+
+/// Around a bar that begins at an axis, so that it stands out from the paper however pale it is.
+pub fn outline(canvas: &mut Canvas, from: Point, to: Point, look: SenderLook) {
+    let stroke = Stroke { colour: look.opaque(), width: 1.0, dash: 0.0 };
+    canvas.polyline(&[from, (to.0, from.1), to, (from.0, to.1)], stroke);
+}
+
 /// Lines with their names, one under another, from a point down.
 pub fn legend(canvas: &mut Canvas, lines: &[(String, Stroke)], (x, y): Point) {
     for (place, (name, stroke)) in lines.iter().enumerate() {
@@ -168,8 +178,9 @@ pub fn legend(canvas: &mut Canvas, lines: &[(String, Stroke)], (x, y): Point) {
 }
 
 /// How wide the legend is, with a limit so that a long name does not squeeze the plot.
-pub fn legend_width(data: &Data) -> f64 {
-    (34.0 + widest_name(data)).min(214.0)
+pub fn legend_width(lines: &[(String, Stroke)]) -> f64 {
+    let widths = lines.iter().map(|(name, _)| text_width(name, LABEL, false));
+    (34.0 + widths.fold(0.0, f64::max)).min(260.0)
 }
 
 pub fn widest_name(data: &Data) -> f64 {

@@ -1,4 +1,5 @@
-//! Where to put the label of each point so that none lies on another label or point.
+//! Where to put the label of each point so that none lies on another label or point, and so that
+//! nobody takes it for the label of another point.
 
 use super::canvas::Point;
 
@@ -39,31 +40,118 @@ impl Area {
     pub fn middle(&self) -> Point {
         ((self.left + self.right) / 2.0, (self.top + self.bottom) / 2.0)
     }
+
+    /// The point of it that is nearest to another.
+    fn nearest(&self, (x, y): Point) -> Point {
+        (x.clamp(self.left, self.right), y.clamp(self.top, self.bottom))
+    }
+
+    fn distance(&self, to: Point) -> f64 {
+        distance(self.nearest(to), to)
+    }
+
+    /// Whether a line runs through it: whether some part of it lies between all four sides.
+    fn is_crossed_by(&self, &(from, to): &(Point, Point)) -> bool {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let sides = [
+            (-dx, from.0 - self.left),
+            (dx, self.right - from.0),
+            (-dy, from.1 - self.top),
+            (dy, self.bottom - from.1),
+        ];
+        let (mut enters, mut leaves) = (0.0_f64, 1.0_f64);
+        for (towards, room) in sides {
+            if towards == 0.0 && room <= 0.0 {
+                return false;
+            } else if towards < 0.0 {
+                enters = enters.max(room / towards);
+            } else if towards > 0.0 {
+                leaves = leaves.min(room / towards);
+            }
+        }
+        enters < leaves
+    }
 }
 
-/// Around each point, first beside it, then in ever wider rings; the label nearest to its point
-/// that touches nothing is taken. `None` where no place within `room` is free. `taken` is kept free
-/// as well.
-pub fn place(points: &[(Point, Point)], room: Area, taken: &[Area]) -> Vec<Option<Area>> {
-    let marks = points.iter().map(|(at, _)| Area::around(*at, (MARK, MARK)));
-    let mut taken: Vec<Area> = taken.iter().copied().chain(marks).collect();
-    points
-        .iter()
-        .map(|(at, size)| {
-            let free = |candidate: &Area| {
-                room.holds(candidate) && !taken.iter().any(|other| candidate.meets(other))
-            };
-            let found = candidates(*at, *size).find(free);
-            taken.extend(found);
-            found
-        })
-        .collect()
+/// What is on a chart before the labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn<'a> {
+    /// Every point, also those without a label.
+    pub marks: &'a [Point],
+    /// Labels that are there already: no line may run through them.
+    pub texts: &'a [Area],
+    /// What a label may not lie on, though a line may run through it.
+    pub lines: &'a [Area],
+}
+
+/// Where a label is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub area: Area,
+    /// From its edge to its point, where it is not plain without whose label it is.
+    pub leader: Option<(Point, Point)>,
+}
+
+/// Around each point, first beside it, then in ever wider rings; the one taken touches nothing and
+/// is the nearest, or else the one whose leader runs over the fewest other points. `None` where no
+/// place within `room` is free.
+pub fn place(labels: &[(Point, Point)], room: Area, drawn: Drawn) -> Vec<Option<Place>> {
+    let marks: Vec<Area> = drawn.marks.iter().map(|at| Area::around(*at, (MARK, MARK))).collect();
+    let mut places: Vec<Option<Place>> = Vec::new();
+    for (at, size) in labels {
+        let taken: Vec<Place> = places.iter().flatten().copied().collect();
+        let is_free = |place: &Place| {
+            let covers = |other: &Area| place.area.meets(other);
+            let cuts = |other: &Area| place.leader.is_some_and(|line| other.is_crossed_by(&line));
+            room.holds(&place.area)
+                && !marks.iter().any(covers)
+                && !drawn.lines.iter().any(covers)
+                && !drawn.texts.iter().any(|text| covers(text) || cuts(text))
+                && !taken.iter().any(|other| {
+                    covers(&other.area) || cuts(&other.area) || place.is_confused_with(other)
+                })
+        };
+        let candidates = candidates(*at, *size).map(|area| Place::of(area, *at, drawn.marks));
+        let cost = |place: &Place| place.cost(*at, &marks);
+        let best = candidates.filter(is_free).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        places.push(best);
+    }
+    places
 }
 
 /// The side of the square around a point that is kept free.
 const MARK: f64 = 14.0;
 const RINGS: u32 = 40;
 const DIRECTIONS: u32 = 16;
+/// Beyond this a label needs a leader, however alone it is.
+const NEAR: f64 = 14.0;
+/// A label without a leader is nearer to its point than to any other by so much.
+const NEARER: f64 = 4.0;
+/// So much further away may a label be to have no leader, or one that runs over one point less.
+const WORTH: f64 = 12.0;
+
+impl Place {
+    fn of(area: Area, at: Point, marks: &[Point]) -> Self {
+        let own = area.distance(at);
+        let others = marks.iter().filter(|mark| **mark != at);
+        let other = others.map(|mark| area.distance(*mark)).fold(f64::INFINITY, f64::min);
+        let is_plain = own <= NEAR && own + NEARER <= other;
+        Self { area, leader: (!is_plain).then(|| (area.nearest(at), at)) }
+    }
+
+    fn cost(&self, at: Point, marks: &[Area]) -> f64 {
+        let Some(leader) = &self.leader else { return self.area.distance(at) };
+        let crossed = marks.iter().filter(|mark| mark.is_crossed_by(leader)).count();
+        self.area.distance(at) + WORTH * crossed as f64
+    }
+
+    /// Whether the leader of the other runs through this one, or across its leader.
+    fn is_confused_with(&self, other: &Place) -> bool {
+        other.leader.is_some_and(|line| {
+            self.area.is_crossed_by(&line) || self.leader.is_some_and(|own| cross(own, line))
+        })
+    }
+}
 
 fn candidates((x, y): Point, (width, height): Point) -> impl Iterator<Item = Area> {
     (0..RINGS).flat_map(move |ring| {
@@ -77,32 +165,18 @@ fn candidates((x, y): Point, (width, height): Point) -> impl Iterator<Item = Are
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ROOM: Area = Area { left: 0.0, top: 0.0, right: 900.0, bottom: 500.0 };
-
-    #[test]
-    fn sixty_four_labels_around_one_point_do_not_touch() {
-        let points = vec![((450.0, 250.0), (60.0, 14.0)); 64];
-        let places: Vec<Area> = place(&points, ROOM, &[]).into_iter().flatten().collect();
-        assert!(places.len() >= 60, "{}", places.len());
-        for (n, one) in places.iter().enumerate() {
-            assert!(ROOM.holds(one));
-            assert!(places[n + 1..].iter().all(|other| !one.meets(other)));
-        }
-    }
-
-    #[test]
-    fn a_lone_point_has_its_label_at_its_right() {
-        let places = place(&[((100.0, 100.0), (50.0, 14.0))], ROOM, &[]);
-        assert_eq!(places[0].unwrap().left, 108.0);
-    }
-
-    #[test]
-    fn at_the_right_edge_the_label_goes_elsewhere() {
-        let places = place(&[((890.0, 100.0), (50.0, 14.0))], ROOM, &[]);
-        assert!(places[0].unwrap().right <= 900.0);
-    }
+fn distance(one: Point, other: Point) -> f64 {
+    (one.0 - other.0).hypot(one.1 - other.1)
 }
+
+/// Whether each has its ends on both sides of the other.
+fn cross(one: (Point, Point), other: (Point, Point)) -> bool {
+    let side = |(from, to): (Point, Point), at: Point| {
+        (to.0 - from.0) * (at.1 - from.1) - (to.1 - from.1) * (at.0 - from.0)
+    };
+    let parted = |line, (from, to): (Point, Point)| side(line, from) * side(line, to) < 0.0;
+    parted(one, other) && parted(other, one)
+}
+
+#[cfg(test)]
+mod tests;

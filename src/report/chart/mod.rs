@@ -5,6 +5,7 @@ mod amplification;
 mod axis;
 mod canvas;
 mod frame;
+mod intervals;
 mod labels;
 mod over_time;
 mod palette;
@@ -19,13 +20,26 @@ pub use render::{ChartFile, render_all};
 
 use crate::recording::Recording;
 use canvas::Canvas;
+use palette::SenderLook;
 
-use super::Report;
+use super::{Report, SenderReport};
 
 /// What a chart is drawn from.
 struct Data<'a> {
     report: &'a Report,
     recordings: &'a [Recording],
+    /// One for each place.
+    looks: Vec<SenderLook>,
+}
+
+impl<'a> Data<'a> {
+    fn new(report: &'a Report, recordings: &'a [Recording]) -> Self {
+        Self { report, recordings, looks: selection::looks(report) }
+    }
+
+    fn look(&self, sender: &SenderReport) -> SenderLook {
+        self.looks[sender.place]
+    }
 }
 
 struct Chart {

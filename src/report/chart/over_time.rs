@@ -10,8 +10,8 @@ use super::Data;
 use super::axis::{Axis, Span, latency_label};
 use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, LABEL, MARGIN, Plot, SMALL, TOP, axis_below, deadline_ms, deadline_stroke, fitted,
-    head, label, note, small, thin,
+    BOTTOM, LABEL, MARGIN, Plot, SMALL, TALL, TOP, axis_below, deadline_ms, deadline_stroke,
+    fitted, head, label, note, small, thin,
 };
 use super::palette::{DEADLINE, FAINT_INK, GRID, OUTAGE, SenderLook};
 use super::selection::{chosen, remark};
@@ -51,10 +51,17 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
             latency: latency_axis(data, Span { from: bottom, to: top }),
             time: &time,
             plot: Plot { left, right, top, bottom },
-            look: SenderLook(sender.place),
+            look: data.look(sender),
             first: place == 0,
         };
         strip.draw(data, canvas, sender, first(sender));
+    }
+    if bottom - TOP > TALL {
+        // The names of outages are nearer.
+        let y = if data.report.outages.is_empty() { TOP - 6.0 } else { TOP - 22.0 };
+        for (value, x) in time.ticks(64.0) {
+            canvas.text(&seconds_label(value), (x, y), label(Align::Centre));
+        }
     }
     let below = Plot { left, right, top: bottom, bottom };
     axis_below(
@@ -64,6 +71,9 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         seconds_label,
         "scheduled at, since the start of the workload",
     );
+    let upright = Text { upright: true, ..label(Align::Centre) };
+    let title = "latency, logarithmic scale";
+    canvas.text(title, (MARGIN - 4.0, (TOP + BETWEEN + bottom) / 2.0), upright);
     note(canvas, &how_to_read(data));
 }
 
@@ -93,6 +103,10 @@ fn how_to_read(data: &Data) -> String {
         Some(2..) => "Only the first run is shown. ",
         _ => "",
     };
+    let vehicles = match data.report.senders.iter().any(|it| it.pooled.vehicles.is_some()) {
+        true => "Dots and ticks are of the first vehicle, losses and gaps at the right of all. ",
+        false => "",
+    };
     let histogram =
         data.recordings.iter().any(|trial| matches!(trial.messages, Messages::Histogram(_)));
     let dot = match histogram {
@@ -100,8 +114,8 @@ fn how_to_read(data: &Data) -> String {
         true => "P50, P99 or the worst of the messages due in a slice of time",
     };
     format!(
-        "{}{run}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. Latency \
-         on a logarithmic scale, the same for all senders.",
+        "{}{run}{vehicles}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. The \
+         latencies of all senders have the same scale.",
         remark(data.report, "Shown:")
     )
 }

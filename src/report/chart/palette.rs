@@ -1,6 +1,7 @@
-//! One colour a sender in every chart, from the eight of Okabe and Ito (2008), which people with
-//! any kind of colour blindness tell apart. From the ninth sender on they come again, with another
-//! dash.
+//! One colour a sender in every chart: the fourteen for categories of IBM's Carbon Design System
+//! (<https://carbondesignsystem.com/data-visualization/color-palettes>), each of which stands out
+//! from white paper. The first eight are those that people with any kind of colour blindness tell
+//! apart best; from the ninth sender on lines are dashed as well.
 
 use plotters::style::{Color, RGBAColor, RGBColor};
 
@@ -10,30 +11,46 @@ pub const PAPER: RGBColor = RGBColor(255, 255, 255);
 pub const INK: RGBColor = RGBColor(34, 34, 34);
 pub const FAINT_INK: RGBColor = RGBColor(102, 102, 102);
 pub const GRID: RGBColor = RGBColor(222, 222, 222);
-/// Curves that are there for comparison only.
-pub const OTHERS: RGBColor = RGBColor(200, 200, 200);
 pub const OUTAGE: RGBColor = RGBColor(228, 228, 228);
 pub const DEADLINE: RGBColor = RGBColor(160, 0, 0);
 
-/// Those that stand out best on white come first; yellow, which does so least, comes last.
-const COLOURS: [RGBColor; 8] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-    RGBColor(240, 228, 66),
+/// Neighbours lie far apart.
+const COLOURS: [RGBColor; 14] = [
+    RGBColor(105, 41, 196),
+    RGBColor(178, 134, 0),
+    RGBColor(0, 157, 154),
+    RGBColor(138, 56, 0),
+    RGBColor(1, 39, 73),
+    RGBColor(250, 77, 86),
+    RGBColor(165, 110, 255),
+    RGBColor(0, 93, 93),
+    RGBColor(87, 4, 8),
+    RGBColor(238, 83, 139),
+    RGBColor(17, 146, 232),
+    RGBColor(159, 24, 83),
+    RGBColor(0, 45, 156),
+    RGBColor(25, 128, 56),
 ];
+/// Carbon's Gray 50.
+const GREY: RGBColor = RGBColor(141, 141, 141);
+/// So many lines are solid before the first is dashed.
+const SOLID: usize = 8;
 
-/// By the place of a sender in the plan, or of anything else that has a colour.
+/// Of a sender, the same in all charts of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SenderLook(pub usize);
+pub enum SenderLook {
+    /// By its number among those in colour.
+    Coloured(usize),
+    /// One of too many: grey.
+    Other,
+}
 
 impl SenderLook {
     pub fn colour(self) -> RGBColor {
-        COLOURS[self.0 % COLOURS.len()]
+        match self {
+            Self::Coloured(number) => COLOURS[number % COLOURS.len()],
+            Self::Other => GREY,
+        }
     }
 
     pub fn opaque(self) -> RGBAColor {
@@ -47,9 +64,12 @@ impl SenderLook {
         RGBColor(mix(red), mix(green), mix(blue)).mix(1.0)
     }
 
-    /// Of a whole line; the first eight are solid.
+    /// Of a whole line.
     pub fn dash(self) -> f64 {
-        [0.0, 9.0, 5.0, 2.5][(self.0 / COLOURS.len()).min(3)]
+        match self {
+            Self::Coloured(number) => [0.0, 9.0, 5.0, 2.5][(number / SOLID).min(3)],
+            Self::Other => 0.0,
+        }
     }
 }
 
@@ -82,3 +102,6 @@ impl Shape {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,9 +7,12 @@ use super::axis::{Axis, Span, latency_label};
 use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
     BOTTOM, LABEL, MARGIN, Plot, SMALL, TOP, axis_below, deadline_label, deadline_ms,
-    deadline_stroke, fitted, head, label, latency_title, note, small, whiskers, widest_name,
+    deadline_stroke, fitted, head, label, latency_title, note, outline, small, whisker,
+    widest_name,
 };
+use super::intervals::{Intervals, ends};
 use super::palette::{DEADLINE, INK, PAPER, SenderLook};
+use super::selection::remark;
 use crate::recording::Figure;
 use crate::report::{SenderReport, figures};
 use crate::statistics::Latency;
@@ -59,16 +62,23 @@ fn axis(data: &Data, plot: &Plot) -> Axis {
 }
 
 fn how_to_read(data: &Data, axis: &Axis) -> String {
-    let mut figures = data.report.senders.iter().flat_map(|sender| &sender.pooled.quantiles);
-    let few = match figures.any(|figure| !figure.enough) {
-        true => " Hatched and marked *: too few samples to bound the quantile from above.",
+    let figures = || data.report.senders.iter().flat_map(|sender| &sender.pooled.quantiles);
+    let few = match figures().any(|figure| !figure.enough) {
+        true => "Hatched and marked *: too few samples to bound the quantile from above. ",
         false => "",
     };
     let scale = match axis.is_log() {
         true => " Equal lengths are equal factors: compare the ends of the bars.",
         false => "",
     };
-    format!("{}{few} A lost message counts as infinitely late.{scale}", whiskers(data))
+    let drawable =
+        figures().filter(|figure| figure.enough && figure.value.is_some_and(|it| !it.is_lost()));
+    let intervals: Intervals = drawable.map(|figure| ends(&figure.interval).is_some()).collect();
+    format!(
+        "{}{}{few}A lost message counts as infinitely late.{scale}",
+        remark(data.report, "In colour:"),
+        intervals.sentence(data.report, "Whiskers")
+    )
 }
 
 struct Bar<'a> {
@@ -86,7 +96,7 @@ fn bars<'a>(data: &'a Data, plot: &'a Plot, axis: &'a Axis) -> Vec<Bar<'a>> {
             axis,
             plot,
             figure,
-            look: SenderLook(sender.place),
+            look: data.look(sender),
             top: top_of_group(plot, place) + BAR * row as f64,
             tint: TINTS[row],
         };
@@ -109,6 +119,7 @@ impl Bar<'_> {
             canvas.rectangle(from, to, self.look.tint(self.tint * 0.25));
             self.hatch(canvas, end);
         }
+        outline(canvas, from, to, self.look);
     }
 
     /// Its names, its whisker and, on white, its value.
@@ -156,29 +167,15 @@ impl Bar<'_> {
             }
             start += 6.0;
         }
-        let outline = [(self.plot.left, top), (end, top), (end, bottom), (self.plot.left, bottom)];
-        canvas.polyline(&outline, stroke);
     }
 
     /// Returns where the whisker, or the bar, ends. A whisker without an upper end runs off to the
     /// right.
     fn whisker(&self, canvas: &mut Canvas, end: f64) -> f64 {
-        let (Some(low), Some(high)) = (self.figure.interval.low, self.figure.interval.high) else {
-            return end;
-        };
-        let place = |latency: Latency| match latency.as_ms() {
-            Some(ms) => self.axis.place(ms),
-            None => self.plot.right,
-        };
-        if low.is_lost() {
-            return end;
-        }
-        let (low, high, middle) = (place(low), place(high), self.top + BAR / 2.0);
-        let stroke = Stroke { colour: INK.mix(1.0), width: 1.0, dash: 0.0 };
-        canvas.line((low, middle), (high, middle), stroke);
-        for x in [low, high] {
-            canvas.line((x, middle - 3.5), (x, middle + 3.5), stroke);
-        }
+        let Some((low, high)) = ends(&self.figure.interval) else { return end };
+        let high = high.as_ms().map_or(self.plot.right, |ms| self.axis.place(ms));
+        let (low, middle) = (self.axis.place(low), self.top + BAR / 2.0);
+        whisker(canvas, (low, high), middle);
         end.max(high)
     }
 }

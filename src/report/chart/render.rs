@@ -16,7 +16,7 @@ pub struct ChartFile {
 
 /// Two files a chart. `recordings` are those the report was made of.
 pub fn render_all(report: &Report, recordings: &[Recording]) -> Result<Vec<ChartFile>, ChartError> {
-    let data = &Data { report, recordings };
+    let data = &Data::new(report, recordings);
     // Each on a thread of its own: rasterizing takes longer than everything else in a report.
     let files: Result<Vec<[ChartFile; 2]>, ChartError> = thread::scope(|scope| {
         let charts = CHARTS.each_ref().map(|chart| scope.spawn(move || render(chart, data)));

@@ -1,8 +1,10 @@
-//! Which senders a chart shows one by one where there are too many to be told apart.
+//! Which senders a chart shows one by one where there are too many to be told apart, and the look
+//! that each has in every chart.
 
 use std::cmp::Ordering;
 
-use crate::report::{Report, SenderReport};
+use super::palette::SenderLook;
+use crate::report::{Report, SenderReport, figures};
 use crate::statistics::{Latency, Quantile};
 
 /// With no more than these all are shown.
@@ -16,6 +18,18 @@ pub fn chosen(report: &Report) -> Vec<&SenderReport> {
     senders.filter(|sender| few || is_on_front(sender) || is_best_beaten(report, sender)).collect()
 }
 
+/// By the place of each sender in the plan, so that an order of the report changes no colour: those
+/// chosen are in colour.
+pub fn looks(report: &Report) -> Vec<SenderLook> {
+    let mut places: Vec<usize> = chosen(report).iter().map(|sender| sender.place).collect();
+    places.sort_unstable();
+    let look = |place| match places.binary_search(&place) {
+        Ok(number) => SenderLook::Coloured(number),
+        Err(_) => SenderLook::Other,
+    };
+    (0..report.senders.len()).map(look).collect()
+}
+
 /// What is to be said of a choice that is not all; empty if it is.
 pub fn remark(report: &Report, shown: &str) -> String {
     let (chosen, all) = (chosen(report).len(), report.senders.len());
@@ -26,6 +40,12 @@ pub fn remark(report: &Report, shown: &str) -> String {
         ),
         false => String::new(),
     }
+}
+
+/// How many are not chosen, for a legend; `None`: none.
+pub fn others(report: &Report) -> Option<String> {
+    let others = report.senders.len() - chosen(report).len();
+    (others > 0).then(|| figures::plural(others as u64, "other"))
 }
 
 fn is_on_front(sender: &SenderReport) -> bool {

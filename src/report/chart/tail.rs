@@ -1,19 +1,17 @@
 //! The whole distribution of each sender, with as much room for the last tenth of a percent as for
 //! the first ninety.
 
-use plotters::style::Color;
-
 use super::Data;
 use super::axis::{Axis, Span};
-use super::canvas::{Align, Canvas, Point, Stroke, WIDTH};
+use super::canvas::{Align, Canvas, Point, Stroke, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, MARGIN, Plot, TOP, axis_left, deadline_across, deadline_ms, deadline_name, head,
-    height_with_legend, label, latency_title, legend, legend_width, note, thin, title_below,
+    BOTTOM, MARGIN, Plot, SMALL, TOP, axis_left, deadline_across, deadline_ms, deadline_name, head,
+    height_with_legend, label, latency_title, legend, legend_width, note, small, thin, title_below,
 };
-use super::palette::{FAINT_INK, GRID, OTHERS, SenderLook};
-use super::selection::{chosen, remark};
+use super::palette::{FAINT_INK, GRID, SenderLook};
+use super::selection::{chosen, others, remark};
 use crate::recording::Summary;
-use crate::report::SenderReport;
+use crate::report::{SenderReport, figures};
 use crate::statistics::{Distribution, Latency, Quantile};
 
 /// The band above the plot in which curves end that reach "lost".
@@ -25,11 +23,12 @@ pub fn height(data: &Data) -> f64 {
     height_with_legend(chosen(data.report).len() + 1, 640.0)
 }
 
-pub fn draw(data: &Data, canvas: &mut Canvas) {
+pub fn draw<'a>(data: &Data<'a>, canvas: &mut Canvas) {
     head(data, canvas, "Latency by percentile");
+    let lines = legend_lines(data);
     let plot = Plot {
         left: MARGIN + 72.0,
-        right: WIDTH - MARGIN - legend_width(data) - 20.0,
+        right: WIDTH - MARGIN - legend_width(&lines) - 20.0,
         top: TOP + LOST_BAND,
         bottom: canvas.height() - BOTTOM,
     };
@@ -39,54 +38,74 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     nines.draw(canvas, &plot);
     canvas.text("lost", (plot.left - 8.0, plot.top - LOST_BAND / 2.0), label(Align::Right));
     canvas.line((plot.left, plot.top), (plot.right, plot.top), thin(FAINT_INK));
-    let chosen = looks(data);
-    for sender in &data.report.senders {
-        if !chosen.iter().any(|(one, _)| one.place == sender.place) {
-            let points =
-                Curve::new(&axis, &nines, &plot, SenderLook(0)).points(&sender.pooled.latencies);
-            canvas.polyline(&points, others_stroke());
+    let curve = |sender: &'a SenderReport| Curve {
+        axis: &axis,
+        nines: &nines,
+        plot: &plot,
+        look: data.look(sender),
+        of: &sender.pooled,
+    };
+    let curves: Vec<Curve> = data.report.senders.iter().map(curve).collect();
+    let (grey, coloured): (Vec<&Curve>, Vec<&Curve>) =
+        curves.iter().partition(|curve| curve.look == SenderLook::Other);
+    grey.iter().chain(&coloured).for_each(|curve| curve.draw(canvas));
+    shares_lost(canvas, &coloured);
+    deadline_across(data, canvas, &plot, &axis);
+    let points: Vec<Point> =
+        coloured.iter().flat_map(|curve| curve.points(&curve.of.latencies)).collect();
+    deadline_name(data, canvas, &plot, &axis, &points);
+    legend(canvas, &lines, (plot.right + 20.0, plot.top + 8.0));
+    note(canvas, &how_to_read(data));
+}
+
+fn how_to_read(data: &Data) -> String {
+    let lost = match data.report.senders.iter().any(|sender| sender.pooled.lost > 0) {
+        true => "Arrow: all messages beyond were lost, so that the curve has no more to show. ",
+        false => "",
+    };
+    format!(
+        "{}Read: at 99 %, the latency that 99 of 100 messages do not exceed. Thin: too few samples \
+         beyond this percentile to bound it from above. {lost}",
+        remark(data.report, "In colour:")
+    )
+}
+
+/// With the share lost, which is where a curve ends.
+fn legend_lines(data: &Data) -> Vec<(String, Stroke)> {
+    let named = chosen(data.report).into_iter().map(|sender| {
+        let look = data.look(sender);
+        let lost = match sender.pooled.lost {
+            0 => String::new(),
+            _ => format!(" · {} lost", figures::share(sender.pooled.lost_share())),
+        };
+        (format!("{}{lost}", sender.pooled.sender), stroke(look))
+    });
+    named.chain(others(data.report).map(|text| (text, stroke(SenderLook::Other)))).collect()
+}
+
+/// Those that are there for comparison only stay behind.
+fn stroke(look: SenderLook) -> Stroke {
+    let (colour, width) = match look {
+        SenderLook::Coloured(_) => (look.opaque(), 2.0),
+        SenderLook::Other => (look.tint(0.6), 1.0),
+    };
+    Stroke { colour, width, dash: look.dash() }
+}
+
+/// Beside the heads of the arrows where there is room; all are in the legend.
+fn shares_lost(canvas: &mut Canvas, curves: &[&Curve]) {
+    let mut heads: Vec<(f64, &Curve)> =
+        curves.iter().filter_map(|curve| Some((curve.arrow()?[1].0, *curve))).collect();
+    heads.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (place, (x, curve)) in heads.iter().enumerate() {
+        let text = figures::share(curve.of.lost_share());
+        let end = x + HEAD + 3.0 + text_width(&text, SMALL, false);
+        let next = heads.get(place + 1).map_or(f64::INFINITY, |(next, _)| next - HEAD);
+        if end < next && end < curve.plot.right {
+            let y = curve.plot.top - LOST_BAND / 2.0;
+            canvas.text(&text, (x + HEAD + 3.0, y), small(Align::Left));
         }
     }
-    for (sender, look) in &chosen {
-        Curve::new(&axis, &nines, &plot, *look).draw(canvas, &sender.pooled);
-    }
-    deadline_across(data, canvas, &plot, &axis);
-    deadline_name(data, canvas, &plot, &axis, &[]);
-    legend(canvas, &legend_lines(data, &chosen), (plot.right + 20.0, plot.top + 8.0));
-    note(
-        canvas,
-        &format!(
-            "Read: at 99 %, the latency that 99 of 100 messages do not exceed. Faint: too few \
-             samples beyond this percentile to bound it from above. A curve that leaves at the top \
-             has reached the share that was lost. {}",
-            remark(data.report, "In colour:")
-        ),
-    );
-}
-
-/// Those that are shown in colour: each with its own as in the other charts, or of many with one
-/// that none of the others here has.
-fn looks<'a>(data: &'a Data) -> Vec<(&'a SenderReport, SenderLook)> {
-    let chosen = chosen(data.report);
-    let all = chosen.len() == data.report.senders.len();
-    let look = |(place, sender): (usize, &'a SenderReport)| {
-        (sender, SenderLook(if all { sender.place } else { place }))
-    };
-    chosen.into_iter().enumerate().map(look).collect()
-}
-
-fn others_stroke() -> Stroke {
-    Stroke { colour: OTHERS.mix(1.0), width: 1.0, dash: 0.0 }
-}
-
-fn legend_lines(data: &Data, chosen: &[(&SenderReport, SenderLook)]) -> Vec<(String, Stroke)> {
-    let named = chosen.iter().map(|(sender, look)| {
-        let stroke = Stroke { colour: look.opaque(), width: 2.0, dash: look.dash() };
-        (sender.pooled.sender.clone(), stroke)
-    });
-    let others = data.report.senders.len() - chosen.len();
-    let others = (others > 0).then(|| (format!("{others} others"), others_stroke()));
-    named.chain(others).collect()
 }
 
 fn axis(data: &Data, plot: &Plot) -> Axis {
@@ -142,23 +161,26 @@ struct Curve<'a> {
     nines: &'a Nines,
     plot: &'a Plot,
     look: SenderLook,
+    of: &'a Summary,
 }
 
-impl<'a> Curve<'a> {
-    fn new(axis: &'a Axis, nines: &'a Nines, plot: &'a Plot, look: SenderLook) -> Self {
-        Self { axis, nines, plot, look }
-    }
+/// Half the width of the head of an arrow.
+const HEAD: f64 = 5.0;
 
-    fn draw(&self, canvas: &mut Canvas, summary: &Summary) {
-        let points = self.points(&summary.latencies);
+impl Curve<'_> {
+    fn draw(&self, canvas: &mut Canvas) {
+        let points = self.points(&self.of.latencies);
         // Beyond this share there are too few samples for an upper bound: q^n = 2.5 %.
-        let certain = self.nines.place(beyond_certainty(summary.messages));
+        let certain = self.nines.place(beyond_certainty(self.of.messages));
         let split = points.partition_point(|(x, _)| *x <= certain);
-        let strong = Stroke { colour: self.look.opaque(), width: 2.0, dash: self.look.dash() };
+        let strong = stroke(self.look);
         canvas.polyline(&points[..split], strong);
-        let faint = Stroke { colour: self.look.tint(0.5), width: 1.5, ..strong };
-        canvas.polyline(&points[split.saturating_sub(1)..], faint);
-        self.lost(canvas, &summary.latencies);
+        canvas.polyline(&points[split.saturating_sub(1)..], Stroke { width: 1.0, ..strong });
+        if let Some([from, head]) = self.arrow() {
+            let (x, top) = head;
+            canvas.line(from, (x, top + 6.0), Stroke { dash: 3.0, ..strong });
+            canvas.polygon(&[head, (x + HEAD, top + 9.0), (x - HEAD, top + 9.0)], strong.colour);
+        }
     }
 
     /// One point for each place where the curve moves by a pixel or more.
@@ -183,19 +205,15 @@ impl<'a> Curve<'a> {
         points
     }
 
-    /// An arrow to "lost" at the share from which on every message is.
-    fn lost(&self, canvas: &mut Canvas, latencies: &Distribution) {
-        let delivered = latencies.at_most(Latency::from_nanos(u64::MAX - 1));
-        if delivered == latencies.count() {
-            return;
+    /// Up to "lost" at the share from which on every message is; `None`: none is.
+    fn arrow(&self) -> Option<[Point; 2]> {
+        if self.of.lost == 0 {
+            return None;
         }
-        let x = self.nines.place(1.0 - delivered as f64 / latencies.count() as f64);
-        let y = latencies
-            .worst_delivered()
-            .map_or(self.plot.bottom, |worst| self.axis.place(worst.as_ms_or_infinity()));
-        let (top, colour) = (self.plot.top - LOST_BAND + 4.0, self.look.opaque());
-        canvas.line((x, y), (x, top + 6.0), Stroke { colour, width: 2.0, dash: 3.0 });
-        canvas.polygon(&[(x, top), (x + 5.0, top + 9.0), (x - 5.0, top + 9.0)], colour);
+        let x = self.nines.place(self.of.lost_share());
+        let worst = self.of.worst.and_then(Latency::as_ms);
+        let y = worst.map_or(self.plot.bottom, |ms| self.axis.place(ms));
+        Some([(x, y), (x, self.plot.top - LOST_BAND + 4.0)])
     }
 }
 

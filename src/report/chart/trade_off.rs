@@ -1,11 +1,11 @@
 //! What a sender's P99 costs: latency against amplification, one point each, with the front of
-//! those that no other beats in both. Colours are families of protocols and shapes the use of
-//! paths, so that sixty senders can still be told apart.
+//! those that no other beats in both. Colours are the senders', as in every chart, and shapes the
+//! use of paths. Of sixty senders most are grey, and have no name.
 
 mod key;
 mod names;
 
-use plotters::style::{Color, RGBAColor};
+use plotters::style::Color;
 
 use super::Data;
 use super::axis::{Axis, Span, ratio_label};
@@ -14,10 +14,12 @@ use super::frame::{
     BOTTOM, MARGIN, Plot, TOP, axis_below, axis_left, deadline_across, deadline_ms, deadline_name,
     head, label, latency_title, note, thin,
 };
-use super::labels::Area;
+use super::intervals::{Intervals, ends};
+use super::labels::{Area, Drawn};
 use super::palette::{FAINT_INK, INK, PAPER, SenderLook, Shape};
+use super::selection::remark;
 use crate::recording::Figure;
-use crate::report::{Redundancy, SenderReport, Standing, terminal};
+use crate::report::{Redundancy, SenderReport, Standing};
 use crate::statistics::{Interval, Latency, Quantile};
 
 /// Of the legend, right of the plot.
@@ -30,14 +32,14 @@ const APART: f64 = 13.0;
 const STRONG: f64 = 6.5;
 const WEAK: f64 = 5.0;
 
-pub fn height(_: &Data) -> f64 {
-    680.0
+pub fn height(data: &Data) -> f64 {
+    (TOP + key::height(data) + BOTTOM).max(680.0)
 }
 
 /// A sender that has both figures.
 struct Spot<'a> {
     sender: &'a SenderReport,
-    family: usize,
+    look: SenderLook,
     amplification: f64,
     across: Interval<f64>,
     p99: Figure,
@@ -51,8 +53,7 @@ struct Placed<'a> {
 
 pub fn draw(data: &Data, canvas: &mut Canvas) {
     head(data, canvas, "P99 against its cost");
-    let families = families(data);
-    let spots = spots(data, &families);
+    let spots = spots(data);
     let (left, right) = (MARGIN + 72.0, WIDTH - MARGIN - LEGEND - 20.0);
     let across = cost_axis(&spots, Span { from: left, to: right });
     let rows = lost_rows(&spots, &across);
@@ -73,65 +74,55 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
             Placed { at: (across.place(spot.amplification), y), spot }
         })
         .collect();
-    // The best lie above the others.
-    placed.sort_by_key(|it| it.spot.on_front());
-    front(canvas, &placed, &plot);
-    let whiskers: Vec<Area> =
-        placed.iter().flat_map(|it| it.whiskers(canvas, &across, &up)).collect();
+    // The best lie above the others, and those with a name above those without.
+    placed.sort_by_key(|it| (it.spot.on_front(), it.spot.look != SenderLook::Other));
+    let mut lines = front(canvas, &placed, &plot);
+    lines.extend(placed.iter().flat_map(|it| it.whiskers(canvas, &across, &up)));
     placed.iter().for_each(|it| it.mark(canvas));
     let marks: Vec<Point> = placed.iter().map(|it| it.at).collect();
     let deadline = deadline_name(data, canvas, &plot, &up, &marks);
-    let taken: Vec<Area> = [deadline].into_iter().chain(whiskers).collect();
+    let drawn = Drawn { marks: &marks, texts: &[deadline], lines: &lines };
     let room = Area { left: left + 2.0, top: plot.top + 1.0, right, bottom: plot.bottom };
     let above = Area { top: TOP - 14.0, bottom: plot.top - 1.0, ..room };
     for room in [room, above] {
-        names::draw(data, canvas, &placed, room, &taken);
+        names::draw(data, canvas, &placed, room, drawn);
     }
-    key::draw(canvas, &families, &placed, (right + 24.0, TOP + 8.0));
+    key::draw(data, canvas, &placed, (right + 24.0, TOP + 8.0));
     note(canvas, &how_to_read(data, &placed));
 }
 
 fn how_to_read(data: &Data, placed: &[Placed]) -> String {
-    let intervals = match terminal::too_few_runs(data.report) {
-        true => "Intervals, and what is certain by them, need 5 runs (--repeat 5).",
-        false => "Lines through a point: its 95 % intervals.",
-    };
+    let intervals: Intervals = placed.iter().flat_map(|it| it.spot.intervals()).collect();
+    let intervals = intervals.sentence(data.report, "Lines through a point");
     let hollow = match placed.iter().any(|it| !it.spot.p99.enough) {
-        true => " Hollow: too few samples to bound the P99 from above.",
+        true => "Hollow: too few samples to bound the P99 from above. ",
         false => "",
     };
     let lost = match placed.iter().any(|it| it.spot.p99_ms().is_infinite()) {
         true => {
-            " lost: more than 1 % never arrives, so there is no P99, and no place on the front."
+            "Lost: more than 1 % never arrives, so there is no P99, and no place on the front. "
         }
         false => "",
     };
+    let remark = remark(data.report, "Named and in colour:");
+    // Which says the same.
+    let front = match remark.is_empty() {
+        true => "Front: no other sender is better in both. ",
+        false => "",
+    };
     format!(
-        "Lower and further left is better; front: no other sender is better in both. \
-         {intervals}{hollow}{lost} The handshake is not in the cost."
+        "{remark}Lower and further left is better. {front}{intervals}{hollow}{lost}The handshake \
+         is not in the cost."
     )
 }
 
-/// In the order of the plan, so that an order of the report changes no colour.
-fn families<'a>(data: &'a Data) -> Vec<&'a str> {
-    let mut senders: Vec<&SenderReport> = data.report.senders.iter().collect();
-    senders.sort_by_key(|sender| sender.place);
-    let mut families: Vec<&str> = Vec::new();
-    for sender in senders {
-        if !families.contains(&sender.kind.family) {
-            families.push(sender.kind.family);
-        }
-    }
-    families
-}
-
-fn spots<'a>(data: &'a Data, families: &[&str]) -> Vec<Spot<'a>> {
+fn spots<'a>(data: &'a Data) -> Vec<Spot<'a>> {
     let spot = |sender: &'a SenderReport| {
         let p99 = *sender.pooled.figure(Quantile::P99)?;
         p99.value?;
         Some(Spot {
             sender,
-            family: families.iter().position(|it| *it == sender.kind.family)?,
+            look: data.look(sender),
             amplification: sender.pooled.amplification?.total(),
             across: sender.pooled.amplification_interval,
             p99,
@@ -184,12 +175,13 @@ fn lost_band(canvas: &mut Canvas, plot: &Plot, band: f64) {
     canvas.line((plot.left, plot.top - band), (plot.left, plot.bottom), thin(INK));
 }
 
-/// The edge of what somebody reaches: all that lies above it and to its right is beaten.
-fn front(canvas: &mut Canvas, placed: &[Placed], plot: &Plot) {
+/// The edge of what somebody reaches: all that lies above it and to its right is beaten. Returns
+/// where it is.
+fn front(canvas: &mut Canvas, placed: &[Placed], plot: &Plot) -> Vec<Area> {
     let mut corners: Vec<Point> =
         placed.iter().filter(|it| it.spot.on_front()).map(|it| it.at).collect();
     corners.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((first, _)) = corners.first().copied() else { return };
+    let Some((first, _)) = corners.first().copied() else { return Vec::new() };
     let mut line = vec![(first, plot.top)];
     for (x, y) in &corners {
         let before = line[line.len() - 1].1;
@@ -197,6 +189,17 @@ fn front(canvas: &mut Canvas, placed: &[Placed], plot: &Plot) {
     }
     line.push((plot.right, line[line.len() - 1].1));
     canvas.polyline(&line[1..], front_stroke());
+    line.windows(2).map(|pair| along(pair[0], pair[1])).collect()
+}
+
+/// Where a line is, across or upright.
+fn along(from: Point, to: Point) -> Area {
+    Area {
+        left: from.0.min(to.0) - 1.0,
+        right: from.0.max(to.0) + 1.0,
+        top: from.1.min(to.1) - 1.0,
+        bottom: from.1.max(to.1) + 1.0,
+    }
 }
 
 fn front_stroke() -> Stroke {
@@ -229,9 +232,11 @@ impl Spot<'_> {
         self.sender.standing.is_some_and(which)
     }
 
-    /// Faint if others beat it.
-    fn colour(&self) -> RGBAColor {
-        SenderLook(self.family).tint(if self.on_front() { 1.0 } else { 0.45 })
+    /// Whether each is drawn. Of a P99 that is lost there may be none to draw.
+    fn intervals(&self) -> impl Iterator<Item = bool> {
+        let p99 = ends(&self.p99.interval).is_some();
+        let lost = self.p99_ms().is_infinite();
+        [self.across.is_bounded()].into_iter().chain((p99 || !lost).then_some(p99))
     }
 }
 
@@ -243,28 +248,32 @@ impl Placed<'_> {
             shape.fill(canvas, self.at, radius + 2.0, INK.mix(1.0));
             shape.fill(canvas, self.at, radius + 0.8, PAPER.mix(1.0));
         }
-        shape.fill(canvas, self.at, radius, self.spot.colour());
+        shape.fill(canvas, self.at, radius, self.spot.look.opaque());
         if !self.spot.p99.enough {
             shape.fill(canvas, self.at, radius - 2.0, PAPER.mix(1.0));
         }
     }
 
-    /// Returns where they are. One whose end is lost runs to the top of the plot.
+    /// Returns where they are. One whose end is lost runs to the top of the plot, or to its point
+    /// above that.
     fn whiskers(&self, canvas: &mut Canvas, across: &Axis, up: &Axis) -> Vec<Area> {
         let (x, y) = self.at;
-        let stroke = Stroke { colour: self.spot.colour(), width: 1.25, dash: 0.0 };
+        let stroke = Stroke { colour: self.spot.look.opaque(), width: 1.25, dash: 0.0 };
         let mut drawn = Vec::new();
         if let (Some(low), Some(high)) = (self.spot.across.low, self.spot.across.high) {
             let (left, right) = (across.place(low), across.place(high));
             canvas.line((left, y), (right, y), stroke);
-            drawn.push(Area { left, right, top: y - 1.0, bottom: y + 1.0 });
+            drawn.push(along((left, y), (right, y)));
         }
-        let Interval { low, high } = self.spot.p99.interval;
-        if let (Some(low), Some(high)) = (low.and_then(Latency::as_ms), high) {
-            let (bottom, top) = (up.place(low), up.place(high.as_ms_or_infinity()));
+        if let Some((low, high)) = ends(&self.spot.p99.interval) {
+            let end = up.place(high.as_ms_or_infinity());
+            let (bottom, top) = (up.place(low), if high.is_lost() { end.min(y) } else { end });
             canvas.line((x, top), (x, bottom), stroke);
-            drawn.push(Area { left: x - 1.0, right: x + 1.0, top, bottom });
+            drawn.push(along((x, top), (x, bottom)));
         }
         drawn
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,6 +35,7 @@ fn texts(svg: &str) -> Vec<(f64, f64, f64, String)> {
         .map(|rest| {
             let (tag, words) = rest.split_once(">\n").unwrap();
             let words = words.split("\n</text>").next().unwrap().replace("&lt;", "<");
+            let words = words.replace("&apos;", "'");
             let bold = tag.contains("bold");
             let width = super::super::canvas::text_width(&words, number(tag, "font-size"), bold);
             let from = match attribute(tag, "text-anchor").as_str() {
@@ -46,6 +47,38 @@ fn texts(svg: &str) -> Vec<(f64, f64, f64, String)> {
             (from, from + width, number(tag, "y"), words)
         })
         .collect()
+}
+
+/// Of every element of an SVG its words, or the colour of a shape.
+fn elements(svg: &str) -> Vec<Result<String, String>> {
+    let element = |tag: &str| {
+        let (start, rest) = tag.split_once('>')?;
+        if start.starts_with("text") {
+            return Some(Ok(rest.split("\n</text").next()?.trim().to_owned()));
+        }
+        let colours = ["stroke=\"#", "fill=\"#"];
+        let colour = colours.iter().find_map(|name| start.split_once(name))?.1;
+        Some(Err(colour[..6].to_owned()))
+    };
+    svg.split('<').filter(|tag| !tag.starts_with('/')).filter_map(element).collect()
+}
+
+const PAPER: &str = "FFFFFF";
+
+/// The colour of the shape that is drawn just before a text, or else just after it, wherever that
+/// is not paper.
+fn colour_beside(svg: &str, words: &str, before: bool) -> String {
+    let elements = elements(svg);
+    let says = |element: &Result<String, String>| {
+        element.as_ref().is_ok_and(|text| text == words || text.starts_with(&format!("{words} · ")))
+    };
+    let places = (0..elements.len()).filter(|n| says(&elements[*n]));
+    let colour = |n: usize| match before {
+        true => elements[..n].iter().rev().find_map(|it| it.as_ref().err()),
+        false => elements[n..].iter().find_map(|it| it.as_ref().err()),
+    };
+    let mut colours = places.filter_map(colour).filter(|colour| *colour != PAPER);
+    colours.next().unwrap_or_else(|| panic!("{words}: no colour")).clone()
 }
 
 fn many_senders(count: usize) -> (Plan, Vec<Recording>) {
@@ -146,6 +179,79 @@ fn of_many_senders_the_front_is_named_and_the_others_are_not() {
     }
     let named = plan.senders.iter().filter(|sender| words.contains(&sender.name)).count();
     assert!((5..=6).contains(&named), "{named}");
+}
+
+#[test]
+fn a_sender_has_one_colour_in_all_charts() {
+    for count in [12, 50] {
+        let (plan, recordings) = many_senders(count);
+        let report = summarise(&plan, &recordings);
+        let files = files(&plan, &recordings);
+        let chosen = crate::report::chart::selection::chosen(&report);
+        assert!(chosen.len() > 4);
+        for sender in chosen {
+            let colour = |chart, before| {
+                colour_beside(svg(&files, chart), &sender.pooled.sender, before).to_uppercase()
+            };
+            let colours = [
+                colour("tail", true),
+                colour("trade-off", true),
+                colour("over-time", false),
+                colour("amplification", false),
+            ];
+            let name = &sender.pooled.sender;
+            assert!(colours.iter().all(|it| *it == colours[0]), "{name}: {colours:?}");
+        }
+    }
+}
+
+#[test]
+fn an_order_of_the_report_changes_no_colour() {
+    let (plan, recordings) = many_senders(50);
+    let report = summarise(&plan, &recordings);
+    let sorted = report.clone().in_order(crate::report::Order::P99);
+    assert_ne!(report.senders, sorted.senders);
+    assert_eq!(Data::new(&report, &[]).looks, Data::new(&sorted, &[]).looks);
+}
+
+#[test]
+fn a_curve_that_ends_in_losses_says_how_many() {
+    // Of 12 each is in the legend, of 24 some are grey.
+    for count in [12, 24] {
+        let (plan, recordings) = many_senders(count);
+        let report = summarise(&plan, &recordings);
+        let files = files(&plan, &recordings);
+        let losing: Vec<_> = report.senders.iter().filter(|it| it.pooled.lost > 0).collect();
+        let arrows = svg(&files, "tail").matches("<polygon").count();
+        assert_eq!(arrows, losing.len());
+        let words: Vec<String> = texts(svg(&files, "tail")).into_iter().map(|it| it.3).collect();
+        for sender in losing.iter().filter(|_| count == 12) {
+            let share = crate::report::figures::share(sender.pooled.lost_share());
+            let line = format!("{} · {share} lost", sender.pooled.sender);
+            assert!(words.contains(&line), "{line}: {words:?}");
+        }
+    }
+}
+
+#[test]
+fn where_only_some_points_are_named_the_caption_says_so() {
+    let (plan, recordings) = many_senders(50);
+    let files = files(&plan, &recordings);
+    let caption: String = texts(svg(&files, "trade-off")).into_iter().map(|it| it.3).collect();
+    assert!(caption.contains("Named and in colour: "), "{caption}");
+    assert!(caption.contains(" of 50 senders"), "{caption}");
+}
+
+#[test]
+fn of_many_vehicles_it_is_said_whose_dots_are_shown() {
+    let mut recording = sample::recording("kcp", 0);
+    let caption = |recording: &Recording| {
+        let files = files(&sample::plan(1), std::slice::from_ref(recording));
+        texts(svg(&files, "over-time")).into_iter().map(|it| it.3).collect::<String>()
+    };
+    assert!(!caption(&recording).contains("first vehicle"));
+    recording.others = vec![Recording { vehicle: 1, ..sample::recording("kcp", 0) }];
+    assert!(caption(&recording).contains("first vehicle"));
 }
 
 #[test]

@@ -1,23 +1,32 @@
-//! The legend: a colour a family, a shape a use of paths, and what lies on the front.
+//! The legend: a colour a sender, a shape a use of paths, and what lies on the front.
 
 use plotters::style::Color;
 
 use super::{Placed, STRONG, WEAK, front_stroke, shape};
 use crate::report::Redundancy;
+use crate::report::chart::Data;
 use crate::report::chart::canvas::{Align, Canvas, Point, Text, WIDTH};
 use crate::report::chart::frame::{LABEL, MARGIN, ROW, fitted, label, small};
-use crate::report::chart::palette::{FAINT_INK, INK, PAPER, SenderLook, Shape};
+use crate::report::chart::palette::{FAINT_INK, INK, PAPER, SenderLook};
+use crate::report::chart::selection::{chosen, others};
 
 /// From the mark to its name.
 const INDENT: f64 = 18.0;
+/// Above a title.
+const SPACE: f64 = 6.0;
+const TITLES: usize = 3;
+/// What is said of the front.
+const MOST_OF_FRONT: usize = 3;
 
-pub(super) fn draw(canvas: &mut Canvas, families: &[&str], placed: &[Placed], from: Point) {
+/// At most.
+pub(super) fn height(data: &Data) -> f64 {
+    let rows = chosen(data.report).len() + 1 + Redundancy::ALL.len() + MOST_OF_FRONT + TITLES;
+    ROW * rows as f64 + SPACE * TITLES as f64
+}
+
+pub(super) fn draw(data: &Data, canvas: &mut Canvas, placed: &[Placed], from: Point) {
     let mut key = Key { canvas, x: from.0, y: from.1 };
-    key.title("Protocol");
-    for (place, family) in families.iter().enumerate() {
-        key.mark(Shape::Circle, WEAK, SenderLook(place));
-        key.name(family, false);
-    }
+    key.senders(data, placed);
     key.title("Paths");
     for redundancy in Redundancy::ALL {
         if placed.iter().any(|it| it.spot.sender.kind.redundancy == redundancy) {
@@ -33,8 +42,8 @@ pub(super) fn draw(canvas: &mut Canvas, families: &[&str], placed: &[Placed], fr
     if placed.iter().any(|it| it.spot.on_front() && it.spot.is_certain()) {
         key.name("bold: for certain", true);
     }
-    key.canvas.circle(key.middle(), WEAK, FAINT_INK.mix(0.45));
-    key.name("faint: beaten in both", false);
+    key.canvas.circle(key.middle(), WEAK, FAINT_INK.mix(1.0));
+    key.name("no ring: beaten in both", false);
 }
 
 struct Key<'a, 'b> {
@@ -44,18 +53,30 @@ struct Key<'a, 'b> {
 }
 
 impl Key<'_, '_> {
+    /// In the order of the report, which is not that of the points.
+    fn senders(&mut self, data: &Data, placed: &[Placed]) {
+        self.title("Senders");
+        for sender in chosen(data.report) {
+            if placed.iter().any(|it| it.spot.sender.place == sender.place) {
+                let shape = shape(sender.kind.redundancy);
+                shape.fill(self.canvas, self.middle(), WEAK, data.look(sender).opaque());
+                self.name(&sender.pooled.sender, false);
+            }
+        }
+        if let Some(others) = others(data.report) {
+            self.canvas.circle(self.middle(), WEAK, SenderLook::Other.opaque());
+            self.name(&others, false);
+        }
+    }
+
     fn title(&mut self, text: &str) {
-        self.y += 6.0;
+        self.y += SPACE;
         self.canvas.text(text, (self.x - 6.0, self.y), small(Align::Left));
         self.y += ROW;
     }
 
     fn middle(&self) -> Point {
         (self.x, self.y)
-    }
-
-    fn mark(&mut self, shape: Shape, radius: f64, look: SenderLook) {
-        shape.fill(self.canvas, self.middle(), radius, look.opaque());
     }
 
     fn ring(&mut self) {
