@@ -38,6 +38,22 @@ impl SeedStream {
     }
 }
 
+/// Has `owner` do its work with the thread's system randomness from a stream of its own.
+pub fn seeded<T, R>(
+    owner: &mut T,
+    stream: fn(&mut T) -> &mut SeedStream,
+    work: impl FnOnce(&mut T) -> R,
+) -> R {
+    // A copy, since the owner is lent to its work.
+    let mut drawn = *stream(owner);
+    let result = {
+        let _seeded = SeededEntropy::enter(&mut drawn);
+        work(owner)
+    };
+    *stream(owner) = drawn;
+    result
+}
+
 /// While this lives, the thread's system randomness comes from `stream`. Guards nest.
 #[derive(Debug)]
 pub struct SeededEntropy<'a> {

@@ -34,7 +34,7 @@ use ring::hkdf;
 use thiserror::Error;
 
 use super::clock;
-use super::entropy::{SeedStream, SeededEntropy};
+use super::entropy::{self, SeedStream};
 use super::settings::QuicSettings;
 use super::{
     Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Role, Sent,
@@ -164,12 +164,7 @@ impl Protocol for Quic {
             .start_time(clock::to_std(Instant::ZERO));
         let mut transport = transport_config(&self.settings);
         transport.qlog_stream(config.into_stream());
-        let transport = Arc::new(transport);
-        if let Some(client) = &mut self.client {
-            client.transport_config(transport);
-        } else if let Some(server) = &mut self.server {
-            Arc::make_mut(server).transport_config(transport);
-        }
+        transport::replace(transport, self.client.as_mut(), self.server.as_mut());
     }
 
     fn path_changed(&mut self, _now: Instant, _path: PathId, change: PathChange) {
@@ -183,13 +178,7 @@ impl Protocol for Quic {
 impl Quic {
     /// `ring` draws the handshake's keys from the system: here, from the seed.
     fn with_entropy<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let mut entropy = self.entropy;
-        let result = {
-            let _seeded = SeededEntropy::enter(&mut entropy);
-            work(self)
-        };
-        self.entropy = entropy;
-        result
+        entropy::seeded(self, |quic| &mut quic.entropy, work)
     }
 
     fn handle(&mut self, now: Instant, datagram: Datagram) {

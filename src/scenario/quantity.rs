@@ -13,6 +13,8 @@ use crate::units::{Probability, Rate};
 pub enum QuantityError {
     #[error("`{text}` is not {noun}")]
     NotANumber { text: String, noun: &'static str, example: &'static str },
+    #[error("`{text}` has {digits} digits, and {DIGITS} are the most")]
+    TooManyDigits { text: String, digits: usize },
     #[error("`{text}` has no unit")]
     NoUnit { text: String, noun: &'static str, example: &'static str, units: String },
     #[error("`{unit}` is not a unit of {noun}")]
@@ -40,7 +42,10 @@ impl QuantityError {
             }
             Self::WrongUnit { units, .. } => Some(units.clone()),
             Self::Negative { noun, .. } => Some(format!("{noun} is zero or more")),
-            Self::NotWhole { .. } | Self::TooLarge { .. } | Self::TooSmall { .. } => None,
+            Self::TooManyDigits { .. }
+            | Self::NotWhole { .. }
+            | Self::TooLarge { .. }
+            | Self::TooSmall { .. } => None,
         }
     }
 }
@@ -113,14 +118,14 @@ fn within<T: PartialOrd + Copy>(
 }
 
 /// A kind of quantity: its units, each with how many of the smallest it is.
-struct Kind {
+pub struct Kind {
     noun: &'static str,
     example: &'static str,
     base: &'static str,
     units: &'static [(&'static str, u128)],
 }
 
-const DURATION: Kind = Kind {
+pub const DURATION: Kind = Kind {
     noun: "a duration",
     example: "40ms",
     base: "nanoseconds",
@@ -134,24 +139,24 @@ const DURATION: Kind = Kind {
     ],
 };
 
-const SIZE: Kind = Kind {
+pub const SIZE: Kind = Kind {
     noun: "a size",
     example: "600B",
     base: "bytes",
     units: &[("B", 1), ("kB", 1_000), ("KiB", 1 << 10), ("MB", 1_000_000), ("MiB", 1 << 20)],
 };
 
-const RATE: Kind = Kind {
+pub const RATE: Kind = Kind {
     noun: "a data rate",
     example: "40Mbit/s",
     base: "bits per second",
     units: &[("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)],
 };
 
-const PROBABILITY: Kind =
+pub const PROBABILITY: Kind =
     Kind { noun: "a probability", example: "1.5%", base: "percent", units: &[("%", 1)] };
 
-const MESSAGE_RATE: Kind = Kind {
+pub const MESSAGE_RATE: Kind = Kind {
     noun: "a message rate",
     example: "50/s",
     base: "messages per second",
@@ -176,9 +181,12 @@ impl<'a> Written<'a> {
         let (number, unit) = unsigned.split_at(end.unwrap_or(unsigned.len()));
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = whole.len() + fraction.len();
-        if whole.is_empty() || fraction.contains('.') || number.ends_with('.') || digits > DIGITS {
+        if whole.is_empty() || fraction.contains('.') || number.ends_with('.') {
             let (noun, example) = (kind.noun, kind.example);
             return Err(QuantityError::NotANumber { text: text.to_owned(), noun, example });
+        }
+        if digits > DIGITS {
+            return Err(QuantityError::TooManyDigits { text: text.to_owned(), digits });
         }
         let unit = kind.unit(text, unit.trim())?;
         if text.starts_with('-') {
@@ -214,14 +222,18 @@ impl Kind {
             let (noun, example) = (self.noun, self.example);
             return Err(QuantityError::NoUnit { text, noun, example, units });
         }
-        let known =
-            self.units.iter().find(|(name, _)| *name == unit || (unit, *name) == ("µs", "us"));
+        let known = self.units.iter().find(|(name, _)| spellings(name).any(|known| known == unit));
         known.map(|(_, factor)| *factor).ok_or_else(|| QuantityError::WrongUnit {
             unit: unit.to_owned(),
             noun: self.noun,
             units: self.listed(),
             suggestion: self.suggestion(unit),
         })
+    }
+
+    /// Every way to write each of its units.
+    pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        self.units.iter().flat_map(|(name, _)| spellings(name))
     }
 
     /// The nearest unit, or the one that was written out: `msec` starts with `ms`.
@@ -248,6 +260,11 @@ impl Kind {
         let (name, factor) = self.units.iter().rev().find(fits).unwrap_or(&self.units[0]);
         format!("{}{name}", value / factor)
     }
+}
+
+/// The ways to write a unit.
+fn spellings(unit: &'static str) -> impl Iterator<Item = &'static str> {
+    [unit].into_iter().chain((unit == "us").then_some("µs"))
 }
 
 pub fn print_duration(duration: Duration) -> String {

@@ -63,16 +63,23 @@ fn named(thing: Value, most: usize) -> Value {
     })
 }
 
-/// A mapping with these keys and no others.
-fn mapping(required: &[&str], keys: &[(&str, Value)]) -> Value {
+/// These keys and no others.
+pub fn object(required: &[&str], keys: &[(&str, Value)]) -> Value {
     let properties: Map<_, _> =
         keys.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     json!({
-        "type": ["object", "null"],
+        "type": "object",
         "properties": properties,
         "required": required,
         "additionalProperties": false,
     })
+}
+
+/// The same, where nothing at all stands for a mapping without keys.
+fn mapping(required: &[&str], keys: &[(&str, Value)]) -> Value {
+    let mut schema = object(required, keys);
+    schema["type"] = json!(["object", "null"]);
+    schema
 }
 
 fn change() -> Value {
@@ -107,10 +114,9 @@ fn workload() -> Value {
 
 /// A mapping with one of these keys.
 fn exactly_one(keys: &[(&str, Value)]) -> Value {
-    let mut schema = mapping(&[], keys);
+    let mut schema = object(&[], keys);
     schema["minProperties"] = json!(1);
     schema["maxProperties"] = json!(1);
-    schema["type"] = json!("object");
     schema
 }
 

@@ -231,7 +231,7 @@ impl Carrier for Stream {
             Stage::Connected(socket) => {
                 source(socket.as_fd(), PollFlags::POLLIN | PollFlags::POLLOUT)
             }
-            // Always ready, to say again that it has ended.
+            // Its socket would be ready for ever, and nothing comes of it any more.
             Stage::Ended(_) => Vec::new(),
         }
     }

@@ -45,7 +45,7 @@ use thiserror::Error;
 
 use super::ends::{ends, path_of};
 use crate::protocol::clock;
-use crate::protocol::entropy::{SeedStream, SeededEntropy};
+use crate::protocol::entropy::{self, SeedStream};
 use crate::protocol::qlog::QlogWriter;
 use crate::protocol::quic::UDP_PAYLOAD;
 use crate::protocol::settings::{NoqScheduler, NoqSettings};
@@ -174,25 +174,14 @@ impl Protocol for Noq {
         let log = Log(Mutex::new(Some(book.open(self.role, self.paths[0]))));
         let mut transport = transport_config(self.paths.len(), &self.settings);
         transport.qlog_factory(Arc::new(log));
-        let transport = Arc::new(transport);
-        if let Some(client) = &mut self.client {
-            client.transport_config(transport);
-        } else if let Some(server) = &mut self.server {
-            Arc::make_mut(server).transport_config(transport);
-        }
+        transport::replace(transport, self.client.as_mut(), self.server.as_mut());
     }
 }
 
 impl Noq {
     /// `ring` draws the handshake's keys from the system: here, from the seed.
     fn with_entropy<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let mut entropy = self.entropy;
-        let result = {
-            let _seeded = SeededEntropy::enter(&mut entropy);
-            work(self)
-        };
-        self.entropy = entropy;
-        result
+        entropy::seeded(self, |noq| &mut noq.entropy, work)
     }
 
     fn handle(&mut self, now: Instant, datagram: Datagram) {

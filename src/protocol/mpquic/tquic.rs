@@ -36,7 +36,7 @@ use tquic::{Connection, Endpoint, PacketInfo};
 
 use super::ends::ends;
 use crate::protocol::clock::{self, VirtualNow};
-use crate::protocol::entropy::{SeedStream, SeededEntropy};
+use crate::protocol::entropy::{self, SeedStream};
 use crate::protocol::framing::{self, MAX_MESSAGE};
 use crate::protocol::settings::TquicSettings;
 use crate::protocol::{
@@ -154,14 +154,8 @@ impl Protocol for Tquic {
 impl Tquic {
     /// Everything tquic does happens in here: at `now`, with the seed's randomness.
     fn inside<T>(&mut self, now: Instant, work: impl FnOnce(&mut Self) -> T) -> T {
-        let mut entropy = self.entropy;
-        let result = {
-            let _now = VirtualNow::enter(now);
-            let _seeded = SeededEntropy::enter(&mut entropy);
-            work(self)
-        };
-        self.entropy = entropy;
-        result
+        let _now = VirtualNow::enter(now);
+        entropy::seeded(self, |tquic| &mut tquic.entropy, work)
     }
 
     /// What is there to do without asking tquic.

@@ -10,7 +10,7 @@ use ring::hmac;
 use super::proto::congestion::ControllerFactory;
 use super::proto::{
     AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig,
-    TransportConfig, VarInt,
+    ServerConfig, TransportConfig, VarInt,
 };
 use super::tls::{self, TlsError};
 use crate::protocol::entropy::SeedStream;
@@ -75,6 +75,20 @@ pub fn transport(
         .datagram_send_buffer_size(SEND_BUFFER as usize)
         .datagram_receive_buffer_size(Some(SEND_BUFFER as usize));
     config
+}
+
+/// Of the side that there is, before it connects.
+pub fn replace(
+    transport: TransportConfig,
+    client: Option<&mut ClientConfig>,
+    server: Option<&mut Arc<ServerConfig>>,
+) {
+    let transport = Arc::new(transport);
+    if let Some(client) = client {
+        client.transport_config(transport);
+    } else if let Some(server) = server {
+        Arc::make_mut(server).transport_config(transport);
+    }
 }
 
 fn incoming_streams(mode: QuicMode) -> VarInt {

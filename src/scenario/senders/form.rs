@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::scenario::quantity::{Limits, print_duration, print_size};
+use crate::scenario::schema::object;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
@@ -118,15 +119,9 @@ impl Form {
 }
 
 fn mapping(keys: &[(&'static str, Form)]) -> Value {
-    let properties: serde_json::Map<_, _> =
-        keys.iter().map(|(key, form)| ((*key).to_owned(), form.schema())).collect();
     let required: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
+    let keys: Vec<(&str, Value)> = keys.iter().map(|(key, form)| (*key, form.schema())).collect();
+    object(&required, &keys)
 }
 
 fn range<T>(limits: &Limits<T>, print: impl Fn(&T) -> String) -> String {

@@ -52,6 +52,15 @@ fn every_protocol_has_its_line_and_every_line_its_protocol() {
     assert_eq!(keywords, SENDERS.map(|sender| sender.keyword));
 }
 
+/// Two places say it: the table, for people, and the settings, for the engines.
+#[test]
+fn the_table_says_which_senders_need_a_kernel() {
+    for settings in each() {
+        let in_table = Sender::of(&settings).engines == Engines::WithKernel;
+        assert_eq!(in_table, settings.needs_a_kernel(), "{}", settings.keyword());
+    }
+}
+
 #[test]
 fn what_is_listed_is_what_is_written_and_the_defaults_are_the_same() {
     for settings in each() {
