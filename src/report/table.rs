@@ -57,6 +57,20 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Columns of text that it takes in one block.
+    pub fn width(&self) -> usize {
+        let columns = (0..self.headings.len()).map(|column| self.width_of(column));
+        columns.sum::<usize>() + SPACING.len() * self.headings.len().saturating_sub(1)
+    }
+
+    /// The same, less its last column.
+    pub fn without_last(&self) -> Self {
+        let (mut headings, mut rows) = (self.headings.clone(), self.rows.clone());
+        headings.pop();
+        rows.iter_mut().for_each(|row| drop(row.pop()));
+        Self { headings, rows }
+    }
+
     pub fn render(&self, width: usize, colour: bool) -> String {
         let blocks = self.blocks(width).into_iter().map(|columns| self.block(&columns, colour));
         blocks.collect::<Vec<_>>().join("\n")

@@ -1,6 +1,7 @@
 //! The report as text: a table of the senders, what a reader must know of it, and measured beside
 //! claimed.
 
+mod claims;
 mod fidelity;
 mod front;
 mod impairment;
@@ -12,12 +13,11 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use super::claims::{ClaimReport, ClaimedFigure};
 use super::figures;
 use super::table::{Cell, Table, Tone, paint};
 use super::{Order, Report, SenderReport};
 use crate::recording::{Figure, Recovery, Summary};
-use crate::statistics::{FEWEST_RUNS, Latency, Verdict};
+use crate::statistics::{FEWEST_RUNS, Latency};
 use crate::workload::Workload;
 
 /// Of the place the text goes to.
@@ -58,7 +58,7 @@ pub fn render(report: &Report, style: Style) -> String {
         footnotes(report, style),
         front::render(report, style),
         vehicles::render(report, style),
-        claims(report, style),
+        claims::render(report, style),
         sockets::render(report, style),
         impairment::render(report, style),
         fidelity::fidelity(report, style),
@@ -166,7 +166,25 @@ fn senders(report: &Report, style: Style) -> String {
     if report.senders.is_empty() {
         return "no sender has run\n".to_owned();
     }
+    // A block of nothing but the order would double the length of the table.
+    let narrower = table.without_last();
+    if table.width() > style.width && narrower.width() <= style.width {
+        return narrower.render(style.width, style.colour) + &in_words(report, style);
+    }
     table.render(style.width, style.colour)
+}
+
+/// What the column of the order says.
+fn in_words(report: &Report, style: Style) -> String {
+    let summaries = report.senders.iter().map(|sender| &sender.pooled);
+    let unordered = summaries.filter(|summary| !summary.delivery.ordered);
+    let unordered: Vec<&str> = unordered.map(|summary| summary.sender.as_str()).collect();
+    let line = match &unordered[..] {
+        [] => "all deliver in order".to_owned(),
+        all if all.len() == report.senders.len() => "none delivers in order".to_owned(),
+        some => format!("all deliver in order but {}", some.join(", ")),
+    };
+    format!("\n{}", list(&[line], Tone::Faint, style))
 }
 
 fn row(sender: &SenderReport, deadline: Duration) -> Vec<Cell> {
@@ -302,70 +320,6 @@ fn unknown_recovery(report: &Report) -> Option<String> {
          the outage too or the outage is too near an end of the run"
             .to_owned()
     })
-}
-
-fn claims(report: &Report, style: Style) -> String {
-    if report.claims.is_empty() {
-        return String::new();
-    }
-    let mut sources: Vec<&str> = Vec::new();
-    let headings = [
-        "sender",
-        "figure",
-        "claimed",
-        "measured",
-        "difference",
-        "95 % interval",
-        "verdict",
-        "source",
-    ];
-    let mut table = Table::new(&headings);
-    for claim in &report.claims {
-        let known = sources.iter().position(|source| *source == claim.source);
-        let place = known.unwrap_or_else(|| {
-            sources.push(&claim.source);
-            sources.len() - 1
-        });
-        table.push(claim_row(claim, place + 1));
-    }
-    let title = paint("Measured beside claimed", Tone::Heading, style.colour);
-    let sources =
-        sources.iter().enumerate().map(|(place, source)| format!("[{}] {source}", place + 1));
-    let sources = list(&sources.collect::<Vec<_>>(), Tone::Faint, style);
-    format!("{title}\n{}{sources}", table.render(style.width, style.colour))
-}
-
-fn claim_row(claim: &ClaimReport, source: usize) -> Vec<Cell> {
-    let write = |value: f64| match claim.figure {
-        ClaimedFigure::Amplification => figures::ratio(value),
-        _ => figures::milliseconds(value),
-    };
-    vec![
-        Cell::new(claim.sender.clone()),
-        Cell::new(claim.figure.to_string()),
-        Cell::new(write(claim.claimed)),
-        Cell::new(claim.measured.map_or_else(|| figures::NONE.to_owned(), write)),
-        Cell::new(claim.difference().map_or_else(|| figures::NONE.to_owned(), difference)),
-        Cell::new(figures::interval(&claim.interval, write)),
-        Cell::toned(claim.verdict_in_words(), verdict_tone(claim.verdict)),
-        Cell::toned(format!("[{source}]"), Tone::Faint),
-    ]
-}
-
-fn difference(difference: f64) -> String {
-    match difference {
-        _ if difference.is_infinite() => "lost".to_owned(),
-        _ if difference >= 1.0 => format!("{:.1} times", 1.0 + difference),
-        _ => format!("{:+.0} %", difference * 100.0),
-    }
-}
-
-fn verdict_tone(verdict: Verdict) -> Tone {
-    match verdict {
-        Verdict::Agrees => Tone::Good,
-        Verdict::Differs => Tone::Bad,
-        Verdict::Inconclusive | Verdict::NoInterval | Verdict::NotMeasured => Tone::Plain,
-    }
 }
 
 fn remarks(report: &Report, style: Style) -> String {

@@ -83,3 +83,17 @@ fn a_link_that_did_something_else_is_named() {
     assert!(widest(&text) <= 120, "{}", widest(&text));
     insta::assert_snapshot!(&text[start..]);
 }
+
+#[test]
+fn where_only_the_order_does_not_fit_it_is_told_in_words() {
+    let report = summarise(&sample::plan(1), &sample::recordings(1));
+    let table = |width| senders(&report, Style { width, colour: false });
+    let blocks = |text: &str| text.lines().filter(|line| line.starts_with("sender ")).count();
+    let whole = widest(&table(200));
+    assert!(!table(whole).contains("in order") && blocks(&table(whole)) == 1);
+    let without = table(whole - 1);
+    assert!(without.ends_with("\n\nall deliver in order but udp\n"), "{without}");
+    assert_eq!((blocks(&without), without.matches("ordered").count()), (1, 0), "{without}");
+    let narrow = table(widest(&without) - 1);
+    assert!(narrow.contains("unordered") && blocks(&narrow) == 2, "{narrow}");
+}
