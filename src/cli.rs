@@ -12,8 +12,9 @@ const EXIT_CODES: &str = "\
 Exit codes:
     0  done
     1  a trial could not be run, or results could not be read
-    2  the command line or a scenario is wrong, or the scenario cannot be read
-    3  this machine cannot run the engine that was asked for (see `impairlab doctor`)
+    2  the command line or a scenario is wrong, the scenario cannot be read, or the engine that was
+       asked for cannot run it on any machine
+    3  this machine lacks what the engine or a sender needs (see `impairlab doctor`)
     4  the results could not be written
     5  the host spoilt a result (run --strict, agree)
     6  the engines disagree (agree)

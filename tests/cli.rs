@@ -366,6 +366,7 @@ fn shipped_scenarios_are_right() {
         if file.ends_with("/kernel-senders.yaml") {
             // It takes a kernel: tests/kernel_senders has senders like these.
             assert!(stderr(&run).contains("engine sim has no kernel"), "{}", stderr(&run));
+            assert_eq!(code(&run), 2, "{}", stderr(&run));
             continue;
         }
         assert_eq!(code(&run), 0, "{file}: {}", stderr(&run));

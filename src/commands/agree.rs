@@ -19,7 +19,7 @@ pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError
     let display = Arc::new(Display::new(args.what.quiet));
     let chosen = choose_all(&plan, &args.engines)?;
     for engine in &chosen {
-        engine.engine.admit(&plan.senders).map_err(CommandError::Trial)?;
+        engine.engine.admit(&plan).map_err(CommandError::Refused)?;
     }
     let mut reference: Option<Ran> = None;
     let mut ending = Ending::Done;

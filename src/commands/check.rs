@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::engine::netem;
 use crate::report::figures;
 use crate::scenario::plan::Plan;
 use crate::scenario::quantity::print_duration;
@@ -39,15 +40,23 @@ fn in_short(plan: &Plan) -> String {
     format!("{paths}, {senders}, {trials} of {duration}{}", engines(plan))
 }
 
-/// Of a plan that cannot run on every engine.
+/// Where the plan can run, whatever the machine, and what keeps it from the other engines.
 fn engines(plan: &Plan) -> String {
-    let needy = plan.senders.iter().filter(|sender| sender.protocol.needs_a_kernel());
-    let names: Vec<_> = needy.map(|sender| sender.name.as_str()).collect();
-    if names.is_empty() {
-        return String::new();
+    if plan.vehicles > 1 {
+        return format!("; {} vehicles on sim only", plan.vehicles);
     }
-    let engines = Engines::WithKernel.names().join(", ");
-    format!("; {} on {engines} only", names.join(", "))
+    let needy = plan.senders.iter().filter(|sender| sender.protocol.needs_a_kernel());
+    let needy: Vec<_> = needy.map(|sender| sender.name.as_str()).collect();
+    let mut text = if needy.is_empty() {
+        format!("; on {}", Engines::All.names().join(", "))
+    } else {
+        let engines = Engines::WithKernel.names().join(", ");
+        format!("; {} on {engines} only", needy.join(", "))
+    };
+    if let Err(reason) = netem::possible(plan) {
+        text += &format!("; not on netem and uml: {reason}");
+    }
+    text
 }
 
 #[cfg(test)]

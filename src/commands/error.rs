@@ -72,7 +72,10 @@ pub enum CommandError {
     #[error(transparent)]
     Senders(#[from] SendersError),
     #[error(transparent)]
-    Trial(#[from] EngineError),
+    Trial(EngineError),
+    /// Before the first trial.
+    #[error(transparent)]
+    Refused(EngineError),
     #[error(transparent)]
     Exec(#[from] ExecError),
     #[error("cannot become the guest's kernel: {0}")]
@@ -151,7 +154,8 @@ impl CommandError {
             | Self::ManyVehicles { .. }
             | Self::SameEngineTwice { .. }
             | Self::OneEngine => 2,
-            Self::Unavailable(_) => 3,
+            Self::Refused(error) if error.is_of_the_engine() => 2,
+            Self::Refused(_) | Self::Unavailable(_) => 3,
             Self::Exec(error) => error.exit_code(),
             Self::Results(error) | Self::Report(report::Error::Results(error)) => {
                 results_exit_code(error)

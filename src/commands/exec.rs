@@ -108,10 +108,12 @@ fn ending(answer: Answer, machine: &Machine) -> Result<Ending, ExecError> {
         Answer::Exited { code } => Ok(Ending::Program(code)),
         Answer::Killed { signal } => Ok(Ending::Program((SIGNALLED + signal) as u8)),
         Answer::NotStarted { message, missing } => Err(ExecError::NotStarted { message, missing }),
-        Answer::NotSetUp { message } | Answer::TrialFailed { message } => {
+        Answer::NotSetUp { message } | Answer::EngineFailed { message } => {
             Err(UmlError::Guest { message }.into())
         }
-        Answer::Recorded => unreachable!("a guest that was given a program runs no trial"),
+        Answer::Recorded | Answer::Admitted => {
+            unreachable!("a guest that was given a program runs no trial")
+        }
     }
 }
 

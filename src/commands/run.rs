@@ -23,7 +23,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
     let display = Arc::new(Display::new(args.what.quiet));
     let chosen = engine_choice::choose_for(&plan, args.engine)?;
     chosen.notice.iter().for_each(|notice| display.say(notice));
-    chosen.engine.admit(&plan.senders).map_err(CommandError::Trial)?;
+    chosen.engine.admit(&plan).map_err(CommandError::Refused)?;
     let results = prepare_results(args, &plan, &text, chosen.engine.as_ref())?;
     let jobs = jobs(args, &plan, chosen.engine.as_ref());
     announce(&display, &plan, chosen.engine.as_ref(), jobs);

@@ -33,6 +33,8 @@ pub enum EngineError {
     Thread(io::Error),
     #[error("sender {sender}: {source}")]
     Uml { sender: String, source: Box<UmlError> },
+    #[error(transparent)]
+    Guest(Box<UmlError>),
     #[error("sender {sender} crashed")]
     Crashed { sender: String },
     #[error("the relay cannot read its sockets: {0}")]
@@ -41,6 +43,17 @@ pub enum EngineError {
     Netem(#[source] Box<NetemError>),
     #[error("the relay crashed")]
     RelayCrashed,
+}
+
+impl EngineError {
+    /// Whether the engine cannot do it on any machine: another one has to.
+    pub fn is_of_the_engine(&self) -> bool {
+        match self {
+            Self::NeedsKernel { .. } => true,
+            Self::Netem(error) => matches!(**error, NetemError::Impossible { .. }),
+            _ => false,
+        }
+    }
 }
 
 fn other_senders(others: &bool) -> &'static str {

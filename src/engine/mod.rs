@@ -89,8 +89,8 @@ pub trait Engine: Sync {
         None
     }
 
-    /// Whether these senders can run on it, as far as that is known before the first trial.
-    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError>;
+    /// Whether the plan can run on it, as far as that is known before the first trial.
+    fn admit(&self, plan: &Plan) -> Result<(), EngineError>;
 
     /// How many trials may run side by side without spoiling one another.
     fn side_by_side(&self, plan: &Plan) -> usize;

@@ -10,6 +10,7 @@ mod ledger;
 mod observer;
 pub mod options;
 mod outcome;
+mod possible;
 mod probe;
 
 use std::ops::ControlFlow;
@@ -19,6 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 pub use self::error::NetemError;
+pub use self::possible::possible;
 
 use self::aside::Aside;
 use self::changes::{Changes, Shaped, Shaping};
@@ -33,7 +35,7 @@ use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket};
 use crate::link::profile::{LinkProfile, SlotSpacing, TokenBucket};
 use crate::protocol::Role;
 use crate::recording::Recording;
-use crate::scenario::plan::{Plan, SenderPlan};
+use crate::scenario::plan::Plan;
 use crate::units::{Direction, IpVersion, PathId};
 
 /// How long the paths may take to run empty after a trial.
@@ -66,8 +68,9 @@ impl Engine for Netem {
         EngineKind::Netem
     }
 
-    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
-        kernel_socket::admit(senders)
+    fn admit(&self, plan: &Plan) -> Result<(), EngineError> {
+        possible(plan)?;
+        kernel_socket::admit(&plan.senders)
     }
 
     /// Virtual time goes by for all trials at once: each would only wait for the others.

@@ -23,7 +23,7 @@ use super::side_by_side::side_by_side;
 use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial, kernel_socket};
 use crate::protocol::Role;
 use crate::recording::{Handshake, Recording};
-use crate::scenario::plan::{Plan, SenderPlan};
+use crate::scenario::plan::Plan;
 use crate::units::IpVersion;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,8 +44,8 @@ impl Engine for Relay {
         EngineKind::Relay
     }
 
-    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
-        kernel_socket::admit(senders)
+    fn admit(&self, plan: &Plan) -> Result<(), EngineError> {
+        kernel_socket::admit(&plan.senders)
     }
 
     fn side_by_side(&self, plan: &Plan) -> usize {

@@ -47,9 +47,9 @@ impl Engine for Sim {
         EngineKind::Sim
     }
 
-    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
+    fn admit(&self, plan: &Plan) -> Result<(), EngineError> {
         let (needy, others): (Vec<&SenderPlan>, Vec<_>) =
-            senders.iter().partition(|sender| sender.protocol.needs_a_kernel());
+            plan.senders.iter().partition(|sender| sender.protocol.needs_a_kernel());
         if needy.is_empty() {
             return Ok(());
         }

@@ -29,10 +29,10 @@ pub use self::folder::remove_when_orphaned;
 use self::job::{Answer, Job, TrialJob};
 pub use self::kernel::Kernel;
 pub use self::machine::{Machine, Settings};
-use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket};
+use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket, netem};
 use crate::protocol::qlog::LOG_LIMIT;
 use crate::recording::{Recording, format};
-use crate::scenario::plan::{Plan, SenderPlan};
+use crate::scenario::plan::Plan;
 
 /// The engine, with a kernel that can serve.
 #[derive(Debug, Clone)]
@@ -63,6 +63,28 @@ impl Uml {
         }
     }
 
+    /// A guest's kernel can be asked in a guest only.
+    fn ask(&self, plan: &Plan) -> Result<(), UmlError> {
+        let settings = Settings {
+            kernel: self.kernel.clone(),
+            impairlab: self.impairlab.clone(),
+            memory_mib: BASE_MIB,
+            seed: 1,
+            limit: Some(GRACE),
+        };
+        let mut machine = Machine::boot(&settings, &Job::Admission(Box::new(plan.clone())))?;
+        loop {
+            match machine.ended()? {
+                Some(Answer::Admitted) => return Ok(()),
+                Some(Answer::EngineFailed { message }) => {
+                    return Err(UmlError::Engine { message });
+                }
+                Some(other) => unreachable!("a guest that was asked this answers {other:?}"),
+                None => sleep(LOOK),
+            }
+        }
+    }
+
     fn record(
         &self,
         trial: &Trial,
@@ -86,7 +108,9 @@ impl Uml {
                     take_logs(&machine, trial)?;
                     return recording(&machine);
                 }
-                Some(Answer::TrialFailed { message }) => return Err(UmlError::Trial { message }),
+                Some(Answer::EngineFailed { message }) => {
+                    return Err(UmlError::Engine { message });
+                }
                 Some(other) => unreachable!("a guest that was given a trial answers {other:?}"),
                 None => sleep(LOOK),
             }
@@ -103,9 +127,14 @@ impl Engine for Uml {
         Some(format!("Linux {} User-Mode Linux", self.kernel.release))
     }
 
-    /// What the guest's kernel has is known once one runs.
-    fn admit(&self, senders: &[SenderPlan]) -> Result<(), EngineError> {
-        kernel_socket::admit_programs(senders)
+    /// The programs are this machine's, so that they need no guest to be missed.
+    fn admit(&self, plan: &Plan) -> Result<(), EngineError> {
+        netem::possible(plan)?;
+        kernel_socket::admit_programs(&plan.senders)?;
+        if !plan.needs_a_kernel() {
+            return Ok(());
+        }
+        self.ask(plan).map_err(|source| EngineError::Guest(Box::new(source)))
     }
 
     /// A guest keeps one processor busy, and no other guest disturbs its clock.
@@ -149,9 +178,11 @@ fn log_mib(trial: &Trial) -> u64 {
     if trial.qlog.is_some() { full } else { 0 }
 }
 
-/// Room for the kernel, the program and each message as it is sent, kept and written.
+/// Room for the kernel and the program.
+const BASE_MIB: u64 = 512;
+
+/// The same, and for each message as it is sent, kept and written.
 fn memory_mib(plan: &Plan) -> u64 {
-    const BASE_MIB: u64 = 512;
     const MESSAGES_PER_MIB: f64 = 2000.0;
     let periodic = plan.workload.periodic();
     let messages = periodic.rate * periodic.duration.as_secs_f64();

@@ -55,7 +55,7 @@ pub fn has_kcptun() -> bool {
 }
 
 pub fn run(engine: &dyn Engine, trial: &Trial) -> Result<Recording, EngineError> {
-    engine.admit(&trial.plan.senders)?;
+    engine.admit(&trial.plan)?;
     engine.run(trial, &mut |_| ControlFlow::Continue(()))
 }
 

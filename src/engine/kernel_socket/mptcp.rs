@@ -66,7 +66,12 @@ pub fn admit(scratch: &Namespace, settings: &MptcpSettings) -> Result<(), Kernel
     allowed()?;
     switched_on(&scratch.run(|| fs::read_to_string("/proc/sys/net/mptcp/enabled"))?)?;
     prepare(scratch, settings)?;
-    scratch.run(|| admit_congestion(&options(settings)))?
+    // A multipath socket that has no subflow yet takes any name.
+    let of_a_subflow = Options { protocol: Protocol::Tcp, ..options(settings) };
+    scratch.run(|| {
+        admit_congestion(&of_a_subflow)?;
+        admit_congestion(&options(settings))
+    })?
 }
 
 /// Where the calling thread is.

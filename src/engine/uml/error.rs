@@ -89,7 +89,7 @@ pub enum UmlError {
     #[error("the guest could not be set up: {message}")]
     Guest { message: String },
     #[error("in the guest: {message}")]
-    Trial { message: String },
+    Engine { message: String },
     #[error("what the guest left makes no sense: {0}")]
     Answer(#[from] serde_json::Error),
     #[error("the recording that the guest left cannot be used: {0}")]

@@ -57,6 +57,7 @@ fn do_job() -> Result<Answer, GuestError> {
     match serde_json::from_slice(&text)? {
         Job::Program(program) => program::run(&program),
         Job::Trial(job) => trial::run(&job.trial()),
+        Job::Admission(plan) => Ok(trial::admit(&plan)),
     }
 }
 

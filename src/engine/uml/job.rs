@@ -50,6 +50,8 @@ pub const FOLDER_FROM_INSIDE: &str = "/proc/self/cwd";
 pub enum Job {
     Program(Program),
     Trial(Box<TrialJob>),
+    /// Whether this can run in the guest, by its kernel and the programs it finds.
+    Admission(Box<Plan>),
 }
 
 /// A program to be run, as it would be outside.
@@ -110,8 +112,10 @@ pub enum Answer {
     },
     /// The recording is there.
     Recorded,
+    /// The plan can run.
+    Admitted,
     /// The engine inside gave an error.
-    TrialFailed {
+    EngineFailed {
         message: String,
     },
     /// The guest could not get as far as the job.

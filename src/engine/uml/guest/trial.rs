@@ -1,5 +1,5 @@
-//! Runs a trial in the guest, on engine netem. Its events and its recording go to the host as they
-//! come.
+//! Runs a trial in the guest, on engine netem, or says whether one could be run. Its events and its
+//! recording go to the host as they come.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,6 +13,7 @@ use crate::engine::uml::job::{self, Answer};
 use crate::engine::uml::qlogs;
 use crate::engine::{Engine, Event, Pace, Trial};
 use crate::recording::format::encode;
+use crate::scenario::plan::Plan;
 
 pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
     let mut options = OpenOptions::new();
@@ -30,12 +31,11 @@ pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
             _ => ControlFlow::Continue(()),
         }
     };
-    let admitted = engine.admit(std::slice::from_ref(trial.sender()));
-    let result = admitted.and_then(|()| engine.run(trial, &mut on_event));
+    let result = engine.run(trial, &mut on_event);
     step(|| "tell how far it is".to_owned(), told)?;
     let recording = match result {
         Ok(recording) => recording,
-        Err(error) => return Ok(Answer::TrialFailed { message: error.to_string() }),
+        Err(error) => return Ok(Answer::EngineFailed { message: error.to_string() }),
     };
     let written = fs::write(file(job::RECORDING), encode(&recording));
     step(|| "write the recording".to_owned(), written)?;
@@ -44,6 +44,13 @@ pub fn run(trial: &Trial) -> Result<Answer, GuestError> {
         step(|| "write the logs of its connections".to_owned(), written)?;
     }
     Ok(Answer::Recorded)
+}
+
+pub fn admit(plan: &Plan) -> Answer {
+    match Netem::new(Pace::of_this_kernel()).admit(plan) {
+        Ok(()) => Answer::Admitted,
+        Err(error) => Answer::EngineFailed { message: error.to_string() },
+    }
 }
 
 /// One line, in one write.
