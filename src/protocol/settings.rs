@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::kcp::SMALLEST_MTU;
 use super::kcptun::Wrapping;
 use super::kcptun::crypt::Crypt;
 use super::kcptun::fec::GroupSizes;
@@ -126,6 +127,11 @@ impl KcpSettings {
     /// What error correction and envelope take of the mtu; bytes.
     pub const fn wrapping_overhead(&self) -> usize {
         Wrapping::overhead(self.crypt, self.fec)
+    }
+
+    /// With that.
+    pub const fn least_mtu(&self) -> u32 {
+        SMALLEST_MTU + self.wrapping_overhead() as u32
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 pub use self::names::Names;
 use self::profile::Profiles;
+use self::sender::Around;
 use super::diagnostic::Mistakes;
 use super::fields::{self, Fields};
 use super::file::File;
@@ -37,8 +38,13 @@ pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
     let vehicles = scenario.whole_number("vehicles", 1, limits::VEHICLES).unwrap_or(1);
     let workload = workload::workload(&mut scenario);
     let timeline = timeline(&mut scenario, &path_names, workload.as_ref(), paths.as_deref());
-    let (sender_names, senders) =
-        sender::senders(&mut scenario, &path_names, paths.as_deref(), workload.as_ref());
+    let around = Around {
+        names: &path_names,
+        paths: paths.as_deref(),
+        workload: workload.as_ref(),
+        vehicles,
+    };
+    let (sender_names, senders) = sender::senders(&mut scenario, &around);
     let repeat = scenario.whole_number("repeat", 1, limits::REPEAT).unwrap_or(1);
     let seed = scenario.whole_number("seed", 0, u64::MAX).unwrap_or(1);
     let claims = claim::claims(&mut scenario, &sender_names);

@@ -231,14 +231,26 @@ pub fn word<T: Clone>(
     words: &[(&str, T)],
     mistakes: &Mistakes,
 ) -> Option<T> {
+    word_or(written, place, key, words, None, mistakes)
+}
+
+/// As `word`, where what is no word can be written too: `other` is an example of that.
+pub fn word_or<T: Clone>(
+    written: &str,
+    place: &Place,
+    key: &'static str,
+    words: &[(&str, T)],
+    other: Option<&str>,
+    mistakes: &Mistakes,
+) -> Option<T> {
     let found = words.iter().find(|(word, _)| *word == written);
     if found.is_none() {
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let names = words.iter().map(|(word, _)| *word);
         let mistake = Mistake::UnknownWord {
             key,
             word: written.to_owned(),
-            suggestion: nearest(written, known.iter().copied()),
-            known: known.join(", "),
+            suggestion: nearest(written, names.clone()),
+            known: names.chain(other).collect::<Vec<_>>().join(", "),
         };
         mistakes.push(place.clone(), mistake);
     }
@@ -274,7 +286,8 @@ pub fn name(written: &str, place: &Place, mistakes: &Mistakes) -> Option<String>
     right.then(|| written.to_owned())
 }
 
-fn shortened(text: &str) -> String {
+/// For a message.
+pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -63,10 +63,6 @@ pub const IPV6_DATAGRAM: u32 = 1_452;
 /// bytes (RFC 9000, section 14), of which header, authentication tag and frame header take up to
 /// 60.
 pub const QUIC_DATAGRAM_MESSAGE: u32 = 1_140;
-/// Segments of one KCP message: ikcp refuses 128 and more (its IKCP_WND_RCV).
-pub const KCP_FRAGMENTS: u32 = 127;
-/// Bytes of KCP's header in each segment.
-pub const KCP_OVERHEAD: u32 = 24;
 /// Bytes that `udp-arq` puts before each message: its number, and what the datagram is.
 pub const ARQ_HEADER: u32 = 5;
 /// Bytes that `copy: datagram` puts before each copy: its number.

@@ -1,6 +1,7 @@
 //! Everything that can be wrong with a scenario file, and what to do about each. Where it is wrong
 //! is told by the diagnostic that carries the mistake.
 
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -31,6 +32,10 @@ pub enum Mistake {
     TooComplex,
     #[error("the file has several documents, and a scenario is one")]
     SeveralDocuments,
+    #[error("an alias stands inside of what it stands for")]
+    InsideItself,
+    #[error("a key has to be a single value")]
+    KeyNotAScalar,
     #[error("merge keys (`<<`) cannot be used here")]
     MergeKey,
 
@@ -101,7 +106,7 @@ pub enum Mistake {
     SlotBackwards,
     #[error("`{a}` and `{b}` together are more than 100%")]
     MoreThanCertain { a: &'static str, b: &'static str },
-    #[error("`{protocol}` needs {least} paths or more")]
+    #[error("`{protocol}` needs {least} {} or more", if *least == 1 { "path" } else { "paths" })]
     TooFewPaths { protocol: &'static str, least: usize },
     #[error("`{protocol}` takes {most} paths at most")]
     TooManyPaths { protocol: &'static str, most: usize },
@@ -134,7 +139,12 @@ pub enum Mistake {
     #[error(
         "`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}"
     )]
-    MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: &'static str },
+    MessageTooLarge { protocol: &'static str, size: u32, limit: u64, reason: Cow<'static, str> },
+    #[error(
+        "`{protocol}` needs a kernel, and {vehicles} vehicles run on engine sim only, which has \
+         none: no engine can run both"
+    )]
+    VehiclesWithKernel { protocol: &'static str, vehicles: u64 },
     #[error(
         "`{protocol}` sends datagrams of {bytes}B, and over IPv6 (path `{path}`) {limit}B are the \
          most that fit a packet of 1500 bytes"
@@ -162,6 +172,8 @@ pub enum Mistake {
     EmptyClaim,
     #[error("a profile has to say where its figures come from")]
     NoSource,
+    #[error("a claim has to say who published it")]
+    UnsourcedClaim,
 }
 
 impl Mistake {
@@ -205,6 +217,9 @@ impl Mistake {
             Self::TooManyMessages { .. } => {
                 Some("`keep: histogram` needs no memory for each message, and allows more")
             }
+            Self::VehiclesWithKernel { .. } => {
+                Some("leave `vehicles` out, or move the sender to a scenario of its own")
+            }
             Self::InitialOfFixedWindow => Some("leave `initial-window` out"),
             Self::EmptyClaim => {
                 Some("add one of p50, p99, p999, mean, worst, amplification, longest-gap")
@@ -227,6 +242,8 @@ impl Mistake {
             | Error::AliasExpansionLimitExceeded { .. }
             | Error::AliasReplayStackDepthExceeded { .. } => Self::TooComplex,
             Error::AliasError { .. } => Self::TooComplex,
+            Error::RecursiveReferencesRequireWeakTypes { .. } => Self::InsideItself,
+            Error::Unexpected { expected: "string scalar", .. } => Self::KeyNotAScalar,
             Error::MergeKeyNotAllowed { .. } => Self::MergeKey,
             Error::MultipleDocuments { .. } => Self::SeveralDocuments,
             other => Self::Yaml { reason: without_position(&other.to_string()) },

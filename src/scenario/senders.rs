@@ -98,11 +98,23 @@ pub fn exactly_one(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSe
         [((key, node), sender)] => read(sender, key, node, choice, fields),
         [] if later => None,
         _ => {
-            let known = SENDERS.map(|sender| sender.keyword).join(", ");
-            let mistake = Mistake::NotExactlyOne { holder: "a sender", known };
+            let mistake = choice.not_exactly_one();
             fields.mistakes.push(fields.place().clone(), mistake);
             None
         }
+    }
+}
+
+impl PathChoice<'_> {
+    /// Of the protocols that there can be here.
+    fn not_exactly_one(self) -> Mistake {
+        let (holder, copied) = match self {
+            Self::Own(_) => ("a sender", false),
+            Self::Given => ("`replicate`", true),
+        };
+        let known = SENDERS.into_iter().filter(|sender| sender.replicable || !copied);
+        let known = known.map(|sender| sender.keyword).collect::<Vec<_>>().join(", ");
+        Mistake::NotExactlyOne { holder, known }
     }
 }
 

@@ -64,19 +64,18 @@ impl Kcp {
     /// With the conversation number of a peer that does not take it from a seed.
     pub fn with_conversation(settings: &KcpSettings, role: Role, conv: u32) -> Self {
         let behaviour = Behaviour::of(settings.behaviour);
-        let engine_settings = EngineSettings::from(settings);
         // Each side has nonces of its own.
         let nonces = mix(u64::from(conv) << 1 | u64::from(role == Role::Server));
         Self {
             path: settings.path,
             driver: driver(settings, behaviour),
-            channel: Channel::new(settings, &engine_settings, behaviour, role),
+            channel: Channel::new(settings, role),
             wrapping: Wrapping::new(settings.crypt, settings.fec, nonces),
             awaits_conversation: false,
             delivered: VecDeque::new(),
             discarded: 0,
             recovered: 0,
-            engine: Engine::new(conv, engine_settings, behaviour),
+            engine: Engine::new(conv, EngineSettings::from(settings), behaviour),
         }
     }
 

@@ -9,11 +9,10 @@ use crate::protocol::settings::KcpSettings;
 use crate::protocol::{Role, Sent, State};
 use crate::units::Instant;
 
-use super::behaviour::Behaviour;
 use super::driver::Driver;
 use super::engine::Engine;
 use super::framing::{MessageCutter, with_prefix};
-use super::settings::EngineSettings;
+use super::longest::LongestMessage;
 
 /// Segments that a frame of smux is written in at a time: all of it, but where the mtu is tiny.
 const SEGMENTS_A_WRITE: usize = 64;
@@ -43,14 +42,11 @@ struct Smux {
 }
 
 impl Channel {
-    pub fn new(
-        settings: &KcpSettings,
-        engine: &EngineSettings,
-        behaviour: Behaviour,
-        role: Role,
-    ) -> Self {
-        let longest_message =
-            if settings.smux.is_some() { MAX_MESSAGE } else { longest_message(engine, behaviour) };
+    pub fn new(settings: &KcpSettings, role: Role) -> Self {
+        let longest_message = match settings.smux {
+            Some(_) => MAX_MESSAGE,
+            None => LongestMessage::of(settings).bytes(),
+        };
         let cutter = MessageCutter::new(longest_message);
         let kind = match settings.smux {
             Some(version) => Kind::Smux(Box::new(Smux {
@@ -58,7 +54,7 @@ impl Channel {
                 cutter,
                 unwritten: VecDeque::new(),
             })),
-            None if engine.stream => Kind::Stream(cutter),
+            None if settings.stream => Kind::Stream(cutter),
             None => Kind::Messages,
         };
         Self { longest_message, kind }
@@ -150,11 +146,4 @@ fn stream_state(cutter: &MessageCutter) -> State {
     } else {
         State::Established
     }
-}
-
-/// Bytes, without smux. The other side has the same receive window.
-fn longest_message(settings: &EngineSettings, behaviour: Behaviour) -> usize {
-    let window = behaviour.receive_window.window(settings.receive_window);
-    let most = if settings.stream { u32::MAX } else { window };
-    settings.segment_len() * most.min(behaviour.fragment_limit - 1) as usize
 }

@@ -1,7 +1,8 @@
 //! Messages in a byte stream: each behind its length as a little-endian u32, for KCP's stream mode,
 //! which keeps no boundaries. Knows nothing of segments.
 
-const PREFIX_LEN: usize = 4;
+/// Bytes.
+pub const PREFIX_LEN: usize = 4;
 
 /// Cuts the received stream into messages again.
 #[derive(Debug)]

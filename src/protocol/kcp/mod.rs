@@ -13,6 +13,7 @@ mod engine;
 mod flush;
 mod framing;
 mod input;
+mod longest;
 mod polled;
 mod polling;
 mod probe;
@@ -32,7 +33,8 @@ pub use behaviour::{
 };
 pub use engine::Engine;
 pub use input::{News, Origin};
+pub use longest::{Bound, LongestMessage};
 pub use rto::NoDelay;
 pub use segment::{Command, DatagramError, HEADER_LEN, Header, Segment};
 pub use sender::{SEND_QUEUE_LIMIT, SendError};
-pub use settings::EngineSettings;
+pub use settings::{EngineSettings, SMALLEST_MTU};

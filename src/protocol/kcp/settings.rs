@@ -44,7 +44,7 @@ impl From<&KcpSettings> for EngineSettings {
         let send_window =
             if settings.send_window == 0 { DEFAULT_SEND_WINDOW } else { settings.send_window };
         let overhead = settings.wrapping_overhead() as u32;
-        let mtu = settings.mtu.clamp(SMALLEST_MTU + overhead, LARGEST_MTU) - overhead;
+        let mtu = settings.mtu.clamp(settings.least_mtu(), LARGEST_MTU) - overhead;
         Self {
             nodelay: NoDelay::from_number(settings.nodelay),
             interval_ms: interval as u32,

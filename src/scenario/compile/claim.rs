@@ -39,14 +39,18 @@ fn claim(node: &Node, senders: &Names, scenario: &Fields) -> Option<Claim> {
     });
     let source = source.and_then(|node| {
         let text = fields::text(node, "source", mistakes)?;
-        fields::prose(text, &node.place, mistakes)
+        let source = fields::prose(text, &node.place, mistakes)?;
+        if source.is_empty() {
+            mistakes.push(node.place.clone(), Mistake::UnsourcedClaim);
+        }
+        Some(source)
     });
     let (source, sender) = (source?, sender?);
     Some(Claim { source, sender, p50, p99, p999, amplification, longest_gap, mean, worst })
 }
 
 fn latency(text: &str) -> Result<Duration, QuantityError> {
-    quantity::duration(text, Limits { min: Duration::ZERO, max: limits::DURATION })
+    quantity::duration(text, Limits { min: Duration::from_nanos(1), max: limits::DURATION })
 }
 
 /// A ratio, so it has no unit.

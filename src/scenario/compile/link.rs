@@ -308,9 +308,12 @@ fn slot(fields: &mut Fields) -> Option<Option<Slot>> {
         return Some(None);
     }
     let mut inner = Fields::of(node, "a slot", &key.place, fields.mistakes)?;
-    let spacing = match inner.take("min") {
-        Some(min) => between(min, &mut inner, &key.place),
-        None => distributed(&mut inner),
+    let spacing = if inner.has("min") || inner.has("max") {
+        between(&mut inner, &key.place)
+    } else {
+        // Where neither kind is begun, both are known.
+        inner.take("min");
+        distributed(&mut inner)
     };
     let packets = inner.whole_number("packets", 1, limits::QUEUE).map_or(0, small);
     let most = Limits { min: 1, max: u64::from(u32::MAX) };
@@ -319,9 +322,10 @@ fn slot(fields: &mut Fields) -> Option<Option<Slot>> {
     Some(Some(Slot { spacing: spacing?, packets, bytes }))
 }
 
-fn between(min: &Node, inner: &mut Fields, place: &Place) -> Option<SlotSpacing> {
+fn between(inner: &mut Fields, place: &Place) -> Option<SlotSpacing> {
+    let min = inner.require("min", "min: 10ms");
     let max = inner.scalar("max", delay);
-    let min = fields::scalar(min, "min", delay, inner.mistakes)?;
+    let min = fields::scalar(min?, "min", delay, inner.mistakes)?;
     let max = max.unwrap_or(min);
     if max < min {
         inner.mistakes.push(place.clone(), Mistake::SlotBackwards);

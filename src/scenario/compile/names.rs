@@ -1,6 +1,7 @@
 //! The names that one part of a file gives and others refer to.
 
 use crate::scenario::diagnostic::Mistakes;
+use crate::scenario::fields::{self, Fields};
 use crate::scenario::file::Place;
 use crate::scenario::mistake::Mistake;
 use crate::scenario::nearest::nearest;
@@ -18,12 +19,21 @@ pub enum Named {
 }
 
 impl Names {
+    /// The path that a mapping names, or the only one where it names none.
+    pub fn path_in(&self, fields: &mut Fields, holder: &'static str) -> Option<PathId> {
+        let Some(node) = fields.take("path") else {
+            return self.only_path(holder, fields.place(), fields.mistakes);
+        };
+        let name = fields::text(node, "path", fields.mistakes)?;
+        self.path(name, &node.place, fields.mistakes)
+    }
+
     pub fn path(&self, name: &str, place: &Place, mistakes: &Mistakes) -> Option<PathId> {
         self.find(name, Named::Path, place, mistakes).map(path_id)
     }
 
     /// The path of something that names none: only where there is no choice.
-    pub fn only_path(
+    fn only_path(
         &self,
         holder: &'static str,
         place: &Place,

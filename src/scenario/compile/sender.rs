@@ -1,9 +1,14 @@
 //! `senders`: what is compared. Each has a name and exactly one protocol.
 
+use std::borrow::Cow;
+
 use super::names::Names;
 use crate::protocol::ProtocolSettings;
 use crate::protocol::framing::MAX_MESSAGE;
-use crate::protocol::settings::{Copy, MpquicStack, QuicMode, ReplicateSettings};
+use crate::protocol::kcp::{Bound, LongestMessage};
+use crate::protocol::settings::{
+    Copy, KcpBehaviour, KcpSettings, MpquicStack, QuicMode, ReplicateSettings,
+};
 use crate::scenario::diagnostic::Mistakes;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::limits;
@@ -14,13 +19,16 @@ use crate::scenario::tree::{Key, Node};
 use crate::units::IpVersion;
 use crate::workload::Workload;
 
+/// What is around the senders in a scenario; each as far as it could be read.
+pub struct Around<'a> {
+    pub names: &'a Names,
+    pub paths: Option<&'a [PathPlan]>,
+    pub workload: Option<&'a Workload>,
+    pub vehicles: u64,
+}
+
 /// The names of the senders, and the senders if all are right.
-pub fn senders(
-    scenario: &mut Fields,
-    paths: &Names,
-    plans: Option<&[PathPlan]>,
-    workload: Option<&Workload>,
-) -> (Names, Option<Vec<SenderPlan>>) {
+pub fn senders(scenario: &mut Fields, around: &Around) -> (Names, Option<Vec<SenderPlan>>) {
     let mistakes = scenario.mistakes;
     let list = scenario
         .require("senders", "senders: { kcp: { kcp: {} } }")
@@ -28,28 +36,23 @@ pub fn senders(
     let Some(list) = list else { return (Names(None), None) };
     let names = list.iter().map(|(key, _)| key.name.clone()).collect();
     let plans: Vec<Option<SenderPlan>> =
-        list.iter().map(|entry| sender(entry, paths, plans, workload, scenario)).collect();
+        list.iter().map(|entry| sender(entry, around, mistakes)).collect();
     (Names(Some(names)), plans.into_iter().collect())
 }
 
-fn sender(
-    (key, node): &(Key, Node),
-    paths: &Names,
-    plans: Option<&[PathPlan]>,
-    workload: Option<&Workload>,
-    scenario: &Fields,
-) -> Option<SenderPlan> {
-    let mistakes = scenario.mistakes;
+fn sender((key, node): &(Key, Node), around: &Around, mistakes: &Mistakes) -> Option<SenderPlan> {
     let name = fields::name(&key.name, &key.place, mistakes);
     let mut fields = Fields::of(node, "a sender", &key.place, mistakes)?;
-    let protocol = senders::exactly_one(&mut fields, PathChoice::Own(paths));
+    let protocol = senders::exactly_one(&mut fields, PathChoice::Own(around.names));
     fields.finish();
     let protocol = protocol?;
-    if let Some(workload) = workload {
-        check_message_size(&protocol, workload, key, scenario);
-        check_ipv6(&protocol, workload, plans.unwrap_or_default(), key, mistakes);
+    let paths = around.paths.unwrap_or_default();
+    if let Some(workload) = around.workload {
+        check_message_size(&protocol, workload, key, mistakes);
+        check_ipv6(&protocol, workload, paths, key, mistakes);
     }
-    check_same_ip(&protocol, plans.unwrap_or_default(), key, mistakes);
+    check_same_ip(&protocol, paths, key, mistakes);
+    check_vehicles(&protocol, around.vehicles, key, mistakes);
     Some(SenderPlan { name: name?, protocol })
 }
 
@@ -57,7 +60,7 @@ fn check_message_size(
     protocol: &ProtocolSettings,
     workload: &Workload,
     key: &Key,
-    scenario: &Fields,
+    mistakes: &Mistakes,
 ) {
     let (request, response) = workload.payload_per_message();
     let size = request.max(response);
@@ -65,7 +68,7 @@ fn check_message_size(
         Some((limit, reason)) if u64::from(size) > limit => {
             let protocol = protocol.keyword();
             let mistake = Mistake::MessageTooLarge { protocol, size, limit, reason };
-            scenario.mistakes.push(key.place.clone(), mistake);
+            mistakes.push(key.place.clone(), mistake);
         }
         _ => {}
     }
@@ -101,6 +104,14 @@ fn check_same_ip(protocol: &ProtocolSettings, paths: &[PathPlan], key: &Key, mis
     }
 }
 
+/// Several vehicles take an engine without a kernel, and such a sender takes one with it.
+fn check_vehicles(protocol: &ProtocolSettings, vehicles: u64, key: &Key, mistakes: &Mistakes) {
+    if vehicles > 1 && protocol.needs_a_kernel() {
+        let protocol = protocol.keyword();
+        mistakes.push(key.place.clone(), Mistake::VehiclesWithKernel { protocol, vehicles });
+    }
+}
+
 /// What a protocol sends at most at once, for messages of this size; `None` where it finds out by
 /// itself what fits.
 fn largest_datagram(protocol: &ProtocolSettings, message: u32) -> Option<u32> {
@@ -120,27 +131,22 @@ fn largest_datagram(protocol: &ProtocolSettings, message: u32) -> Option<u32> {
     }
 }
 
-/// The largest message a protocol can carry, and why; `None`: any that a workload can have.
-fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
+/// Bytes, and why no more.
+type MessageLimit = (u64, Cow<'static, str>);
+
+const BEHIND_ITS_NUMBER: &str = "each has to fit a packet of 1500 bytes, behind its number";
+
+/// The largest message a protocol can carry; `None`: any that a workload can have.
+fn message_limit(protocol: &ProtocolSettings) -> Option<MessageLimit> {
     match protocol {
         ProtocolSettings::Udp(_) => {
-            Some((limits::UDP_MESSAGE.into(), "each has to fit a packet of 1500 bytes"))
+            Some((limits::UDP_MESSAGE.into(), "each has to fit a packet of 1500 bytes".into()))
         }
         ProtocolSettings::UdpArq(_) => {
             let limit = limits::UDP_MESSAGE - limits::ARQ_HEADER;
-            Some((limit.into(), "each has to fit a packet of 1500 bytes, behind its number"))
+            Some((limit.into(), BEHIND_ITS_NUMBER.into()))
         }
-        ProtocolSettings::Kcp(kcp) if kcp.smux.is_some() => {
-            Some((MAX_MESSAGE as u64, "more is not put on a stream"))
-        }
-        ProtocolSettings::Kcp(kcp) => {
-            let overhead = limits::KCP_OVERHEAD + kcp.wrapping_overhead() as u32;
-            // One that leaves nothing is refused where it is read.
-            let segment = kcp.mtu.checked_sub(overhead).filter(|segment| *segment > 0)?;
-            let length_prefix = 4;
-            let limit = u64::from(segment * limits::KCP_FRAGMENTS) - length_prefix;
-            Some((limit, "ikcp takes at most 127 segments a message, which the mtu makes as large"))
-        }
+        ProtocolSettings::Kcp(kcp) => kcp_limit(kcp),
         ProtocolSettings::Quic(quic) => datagram_limit(quic.mode),
         ProtocolSettings::Mpquic(mpquic) => match &mpquic.stack {
             MpquicStack::Tquic(_) => None,
@@ -151,20 +157,46 @@ fn message_limit(protocol: &ProtocolSettings) -> Option<(u64, &'static str)> {
     }
 }
 
-fn datagram_limit(mode: QuicMode) -> Option<(u64, &'static str)> {
+/// An mtu without room for what goes around is reported itself, and says nothing of messages.
+fn kcp_limit(kcp: &KcpSettings) -> Option<MessageLimit> {
+    if kcp.mtu < kcp.least_mtu() {
+        return None;
+    }
+    if kcp.smux.is_some() {
+        return Some((MAX_MESSAGE as u64, "more is not put on a stream".into()));
+    }
+    let longest = LongestMessage::of(kcp);
+    let (segments, bytes) = (longest.segments, longest.segment_len);
+    let bound = match longest.bound {
+        Bound::ReceiveWindow => {
+            format!("each has to fit the {segments} segments of the `receive-window`")
+        }
+        Bound::Code(KcpBehaviour::KcpGo56) => {
+            format!("kcp-go takes at most {segments} segments a message")
+        }
+        Bound::Code(_) => format!("ikcp takes at most {segments} segments a message"),
+    };
+    let prefix = match longest.prefix_len {
+        0 => String::new(),
+        bytes => format!(", and in a stream {bytes} bytes go before it"),
+    };
+    let reason = format!("{bound}, of {bytes} bytes each with this `mtu`{prefix}");
+    Some((longest.bytes() as u64, reason.into()))
+}
+
+fn datagram_limit(mode: QuicMode) -> Option<MessageLimit> {
     let reason = "each has to fit a DATAGRAM frame in a packet of 1200 bytes";
-    (mode == QuicMode::Datagram).then(|| (limits::QUIC_DATAGRAM_MESSAGE.into(), reason))
+    (mode == QuicMode::Datagram).then(|| (limits::QUIC_DATAGRAM_MESSAGE.into(), reason.into()))
 }
 
 /// Only `udp` and `udp-arq` have no room to spare in their packets: the mtu of `kcp` is checked
 /// where it is read, and QUIC's packets are small.
-fn copied_message_limit(replicate: &ReplicateSettings) -> Option<(u64, &'static str)> {
+fn copied_message_limit(replicate: &ReplicateSettings) -> Option<MessageLimit> {
     let (limit, reason) = message_limit(&replicate.protocol)?;
     match (&*replicate.protocol, replicate.copy) {
-        (ProtocolSettings::Udp(_) | ProtocolSettings::UdpArq(_), Copy::Datagram) => Some((
-            limit - u64::from(limits::COPY_HEADER),
-            "each has to fit a packet of 1500 bytes, behind its number",
-        )),
+        (ProtocolSettings::Udp(_) | ProtocolSettings::UdpArq(_), Copy::Datagram) => {
+            Some((limit - u64::from(limits::COPY_HEADER), BEHIND_ITS_NUMBER.into()))
+        }
         _ => Some((limit, reason)),
     }
 }

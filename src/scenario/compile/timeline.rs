@@ -76,12 +76,7 @@ impl<'n> EntryReader<'n> {
     }
 
     fn path(&mut self) -> Option<PathId> {
-        match self.fields.text("path") {
-            Some((name, place)) => self.paths.path(name, place, self.fields.mistakes),
-            None => {
-                self.paths.only_path("a timeline entry", self.fields.place(), self.fields.mistakes)
-            }
-        }
+        self.paths.path_in(&mut self.fields, "a timeline entry")
     }
 
     fn until(&self, from: Duration, length: Duration, place: &Place) -> Option<Duration> {

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -6,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::link::profile::{Distribution, Loss};
 use crate::scenario::limits;
+use crate::scenario::senders::SENDERS;
 
 mod bad;
 
@@ -53,6 +55,33 @@ fn every_shipped_scenario_is_read_and_named_as_its_file() {
         let plan = load(&file).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         assert_eq!(Some(plan.name.as_str()), file.file_stem().and_then(|stem| stem.to_str()));
         assert!(plan.paths.iter().all(|path| !path.sources.is_empty()), "{}", plan.name);
+    }
+}
+
+#[test]
+fn the_reference_lists_every_shipped_scenario_and_no_other() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let files = fs::read_dir(folder).expect("the shipped scenarios").flatten();
+    let names = files
+        .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".yaml")?.to_owned()));
+    let shipped: BTreeSet<String> = names.collect();
+    let reference = include_str!("../../../scenarios/README.md");
+    let (_, table) = reference.split_once("| scenario | what it shows |\n|---|---|\n").expect("it");
+    let (table, _) = table.split_once("\n\n").expect("its end");
+    let first_cells = table.lines().filter_map(|line| line.split('|').nth(1));
+    let listed =
+        first_cells.flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`'));
+    assert_eq!(listed.map(str::to_owned).collect::<BTreeSet<_>>(), shipped);
+}
+
+/// What is said to come later is not in the table of senders.
+#[test]
+fn the_reference_says_of_no_sender_that_it_is_not_available() {
+    let reference = include_str!("../../../scenarios/README.md");
+    let last = reference.trim_end().rsplit("\n\n").next().expect("a paragraph");
+    assert!(last.contains("are not available in this version"), "{last}");
+    for sender in SENDERS {
+        assert!(!last.contains(&format!("`{}`", sender.keyword)), "{last}");
     }
 }
 

@@ -13,11 +13,10 @@ use crate::protocol::settings::{
     MpquicCongestion, MpquicScheduler, MpquicSettings, MpquicStack, NoqCongestion, NoqScheduler,
     NoqSettings, QuicMode, QuicTransport, TquicSettings,
 };
-use crate::scenario::diagnostic::Mistakes;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::mistake::Mistake;
-use crate::scenario::quantity::{Limits, print_duration};
-use crate::scenario::tree::{Key, Node, Value};
+use crate::scenario::quantity::Limits;
+use crate::scenario::tree::Value;
 
 pub const SENDER: Sender = Sender {
     keyword: "mpquic",
@@ -69,9 +68,10 @@ fn tquic_options() -> Vec<SenderOption<TquicSettings>> {
             &mut tquic.initial_rtt
         })
         .about("taken until one is measured (RFC 9002); tquic: in whole milliseconds"),
-        max_pto().about(
-            "tquic only: the longest probe timeout; none: it doubles without an end (RFC 9002)",
-        ),
+        SenderOption::milliseconds_or("max-pto", "none", PTO, |tquic: &mut TquicSettings| {
+            &mut tquic.max_pto
+        })
+        .about("tquic only: the longest probe timeout; none: it doubles without an end (RFC 9002)"),
         SenderOption::whole("pto-linear-factor", LINEAR, |tquic: &mut TquicSettings| {
             &mut tquic.pto_linear_factor
         })
@@ -79,24 +79,6 @@ fn tquic_options() -> Vec<SenderOption<TquicSettings>> {
             "tquic only: probe timeouts in a row before the first that is doubled (RFC 9002: none)",
         ),
     ]
-}
-
-/// `none` or a duration.
-fn max_pto() -> SenderOption<TquicSettings> {
-    let longest = Form::Duration { limits: PTO, whole_milliseconds: true };
-    let form = Form::Either(vec![Form::Words(vec!["none"]), longest]);
-    let read = |(_, node): &(Key, Node), mistakes: &Mistakes| {
-        let text = fields::text(node, "max-pto", mistakes)?;
-        if text == "none" {
-            return Some(None);
-        }
-        let parse = |text: &str| option::whole_milliseconds(text, PTO);
-        fields::scalar(node, "max-pto", parse, mistakes).map(Some)
-    };
-    let write = |longest: &Option<Duration>| longest.map_or("none".to_owned(), print_duration);
-    SenderOption::custom("max-pto", form, read, write, |tquic: &mut TquicSettings| {
-        &mut tquic.max_pto
-    })
 }
 
 fn noq_options() -> Vec<SenderOption<NoqSettings>> {

@@ -127,6 +127,36 @@ impl<S: Clone + 'static> SenderOption<S> {
         Self::custom(key, form, read, |value| print_duration(*value), field)
     }
 
+    /// The same, or a word for none.
+    pub fn milliseconds_or(
+        key: &'static str,
+        word: &'static str,
+        limits: Limits<Duration>,
+        field: Field<S, Option<Duration>>,
+    ) -> Self {
+        let duration = Form::Duration { limits, whole_milliseconds: true };
+        let form = Form::Either(vec![Form::Words(vec![word]), duration]);
+        let read = move |(_, node): &(Key, Node), mistakes: &Mistakes| {
+            let text = fields::text(node, key, mistakes)?;
+            if text.starts_with(char::is_alphabetic) {
+                let duration = Some("500ms");
+                return fields::word_or(
+                    text,
+                    &node.place,
+                    key,
+                    &[(word, None)],
+                    duration,
+                    mistakes,
+                );
+            }
+            let parse = |text: &str| whole_milliseconds(text, limits);
+            fields::scalar(node, key, parse, mistakes).map(Some)
+        };
+        let write =
+            move |value: &Option<Duration>| value.map_or_else(|| word.to_owned(), print_duration);
+        Self::custom(key, form, read, write, field)
+    }
+
     /// Bytes.
     pub fn size<T: TryFrom<u64> + Into<u64> + Copy + 'static>(
         key: &'static str,
@@ -197,7 +227,7 @@ pub fn scalar<T>(
     move |(_, node), mistakes| fields::scalar(node, key, &parse, mistakes)
 }
 
-pub fn whole_milliseconds(text: &str, limits: Limits<Duration>) -> Result<Duration, QuantityError> {
+fn whole_milliseconds(text: &str, limits: Limits<Duration>) -> Result<Duration, QuantityError> {
     let duration = quantity::duration(text, limits)?;
     if !duration.subsec_nanos().is_multiple_of(1_000_000) {
         return Err(QuantityError::NotWhole { text: text.to_owned(), base: "milliseconds" });

@@ -27,13 +27,11 @@ pub enum PathKeys {
 impl PathChoice<'_> {
     /// The `path` of a protocol that has one.
     pub fn path(self, fields: &mut Fields, holder: &'static str) -> Option<PathId> {
-        let written = fields.text("path");
-        match (self, written) {
-            (Self::Own(paths), Some((name, place))) => paths.path(name, place, fields.mistakes),
-            (Self::Own(paths), None) => paths.only_path(holder, fields.place(), fields.mistakes),
-            (Self::Given, written) => {
-                if let Some((_, place)) = written {
-                    fields.mistakes.push(place.clone(), Mistake::InnerPath);
+        match self {
+            Self::Own(paths) => paths.path_in(fields, holder),
+            Self::Given => {
+                if let Some((_, node)) = fields.take_entry("path") {
+                    fields.mistakes.push(node.place.clone(), Mistake::InnerPath);
                 }
                 // `replicate` puts its own paths here.
                 Some(PathId(0))

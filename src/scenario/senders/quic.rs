@@ -196,7 +196,8 @@ fn read_congestion<T: Copy>(
 ) -> Option<Congestion<T>> {
     if !matches!(node.value, Value::Map(_)) {
         let text = fields::text(node, "congestion", mistakes)?;
-        let word = fields::word(text, &node.place, "congestion", words, mistakes);
+        let other = Some("{ fixed-window: 64KiB }");
+        let word = fields::word_or(text, &node.place, "congestion", words, other, mistakes);
         return word.map(Congestion::Word);
     }
     let mut inner = Fields::of(node, "a congestion control", &key.place, mistakes)?;

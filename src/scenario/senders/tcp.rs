@@ -12,7 +12,7 @@ use crate::scenario::diagnostic::Mistakes;
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::limits;
 use crate::scenario::mistake::Mistake;
-use crate::scenario::quantity::{Limits, print_duration};
+use crate::scenario::quantity::Limits;
 use crate::scenario::tree::{Key, Node};
 use crate::units::PathId;
 
@@ -42,8 +42,10 @@ pub fn options() -> Vec<TcpOption> {
             .about("congestion control: cubic, reno, bbr or any other that the kernel has"),
         TcpOption::flag("nodelay", |tcp| &mut tcp.nodelay)
             .about("no message waits for the acknowledgement of the one before (TCP_NODELAY)"),
-        user_timeout()
-            .about("how long something may be unacknowledged before the connection is given up"),
+        TcpOption::milliseconds_or("user-timeout", SYSTEM, USER_TIMEOUT, |tcp| {
+            &mut tcp.user_timeout
+        })
+        .about("how long something may be unacknowledged before the connection is given up"),
     ]
 }
 
@@ -63,7 +65,7 @@ pub fn kernels_name<S: Clone + 'static>(
     let read = move |(_, node): &(Key, Node), mistakes: &Mistakes| {
         let text = fields::text(node, key, mistakes)?;
         if !could_be_kernels(text) {
-            let text = text.chars().take(limits::KERNEL_NAME).collect();
+            let text = fields::shortened(text);
             mistakes.push(node.place.clone(), Mistake::KernelName { text });
             return None;
         }
@@ -75,16 +77,4 @@ pub fn kernels_name<S: Clone + 'static>(
 fn could_be_kernels(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (1..=limits::KERNEL_NAME).contains(&text.len()) && text.chars().all(allowed)
-}
-
-fn user_timeout() -> TcpOption {
-    let duration = Form::Duration { limits: USER_TIMEOUT, whole_milliseconds: true };
-    let form = Form::Either(vec![Form::Words(vec![SYSTEM]), duration]);
-    let read = option::scalar("user-timeout", |text| match text {
-        SYSTEM => Ok(None),
-        text => option::whole_milliseconds(text, USER_TIMEOUT).map(Some),
-    });
-    let write =
-        |timeout: &Option<Duration>| timeout.map_or_else(|| SYSTEM.to_owned(), print_duration);
-    TcpOption::custom("user-timeout", form, read, write, |tcp| &mut tcp.user_timeout)
 }

@@ -60,6 +60,8 @@ fn stacks_of_mpquic() {
     mpquic("another stack", "stack: quinn, mode: datagram");
     mpquic("no scheduler of any stack", "scheduler: random");
     mpquic("max-pto too short", "max-pto: 1ms");
+    mpquic("max-pto in another word", "max-pto: never");
+    wrong_sender("mpquic on no path", "mpquic: { paths: [] }");
 }
 
 #[test]
@@ -67,6 +69,8 @@ fn recovery_of_quic() {
     let quic = |name: &str, options: &str| {
         wrong_sender(name, &format!("quic: {{ path: 4g, {options} }}"));
     };
+    quic("congestion of no stack", "congestion: reno2");
+    quic("fixed window without a window", "congestion: fixed-window");
     quic("time threshold below one", "time-threshold: 0.5");
     quic("time threshold that is no number", "time-threshold: fast");
     quic("packet threshold of zero", "packet-threshold: 0");
@@ -80,6 +84,7 @@ fn recovery_of_quic() {
 fn values() {
     wrong_with("no unit", "delay: 40ms", "delay: 40");
     wrong_with("wrong unit", "delay: 40ms", "delay: 40msec");
+    wrong_with("too many digits", "delay: 40ms", "delay: 1000000000000000000.5ms");
     wrong_with("wrong kind of unit", "size: 600B", "size: 600ms");
     wrong_with("wrong capitals in a unit", "delay: 25ms", "rate: 40mbit/s");
     wrong_with("negative delay", "delay: 40ms", "delay: -40ms");
@@ -115,6 +120,8 @@ fn links() {
     wrong_with("queue without burst", "delay: 25ms", "rate: { rate: 1Mbit/s, queue: 10kB }");
     let small = "rate: { rate: 1Mbit/s, burst: 1kB }";
     wrong_with("burst shorter than a packet", "delay: 25ms", small);
+    wrong_with("slot without its shortest", "delay: 25ms", "slot: { max: 10ms }");
+    wrong_with("slot of neither kind", "delay: 25ms", "slot: { packets: 5 }");
     wrong_with("missing table", "delay: 25ms", "distribution: { table: no-such.dist }");
 }
 
@@ -123,6 +130,7 @@ fn timelines() {
     wrong_with("timeline past the end", "at: 20s", "at: 60s");
     wrong_with("outage past the end", "outage: 5s", "outage: 41s");
     wrong_with("timeline on an unknown path", "path: 4g, outage", "path: 4gg, outage");
+    wrong_with("timeline on two paths", "path: 4g, outage", "path: [4g, 5g], outage");
     wrong_with("timeline without a path", "path: 4g, outage", "outage");
     wrong_with("outage of one direction", "outage: 5s", "outage: 5s, direction: up");
     wrong_with("outage and set", "outage: 5s", "outage: 5s, set: { delay: 1ms }");
@@ -133,23 +141,14 @@ fn timelines() {
 #[test]
 fn senders() {
     wrong_with("sender on an unknown path", "kcp: { path: 4g }", "kcp: { path: 6g }");
+    wrong_with("sender on a list of paths", "kcp: { path: 4g }", "kcp: { path: [4g] }");
     wrong_with("sender without a path", "kcp: { path: 4g }", "kcp: {}");
     wrong_with("unknown protocol", "kcp: { kcp: { path: 4g } }", "kcp: { kpc: { path: 4g } }");
     wrong_with("protocol of a later version", "{ kcp: { path: 4g } }", "{ socket: { path: 4g } }");
-    let kcp = "{ kcp: { path: 4g } }";
-    wrong_with("congestion that is no name", kcp, "{ tcp: { path: 4g, congestion: ../cubic } }");
-    wrong_with("user timeout of nothing", kcp, "{ tcp: { path: 4g, user-timeout: 0ms } }");
-    wrong_with("mptcp on one path", kcp, "{ mptcp: { paths: [4g] } }");
-    wrong_with("kcptun without parity", kcp, "{ kcptun: { path: 4g, fec: { data: 3 } } }");
-    wrong_with("kcptun with 0+2", kcp, "{ kcptun: { path: 4g, fec: { data: 0, parity: 2 } } }");
-    wrong_with(
-        "kcptun with 300 shards",
-        kcp,
-        "{ kcptun: { path: 4g, fec: { data: 300, parity: 2 } } }",
-    );
     wrong_with("path inside replicate", "mode: datagram", "path: 4g");
     wrong_with("replicate of mpquic", "quic: { mode: datagram }", "mpquic: { paths: [4g, 5g] }");
     let nested = "replicate: { paths: [4g, 5g], udp: {} }";
+    wrong_with("replicate of two", "quic: { mode: datagram }", "udp: {}, kcp: {}");
     wrong_with("replicate of replicate", "quic: { mode: datagram }", nested);
     wrong_with("replicate over one path", "[4g, 5g]", "[4g]");
     wrong_with("replicate over one path twice", "[4g, 5g]", "[4g, 4g]");
@@ -181,9 +180,60 @@ fn senders() {
     wrong_with("layers of kcptun on the C code", "path: 4g }", layers);
     let mtu = "kcp: { mtu: 1470B }";
     wrong_with("mtu too large for a copy", "quic: { mode: datagram }", mtu);
+}
+
+#[test]
+fn senders_with_a_kernel() {
+    let kcp = "{ kcp: { path: 4g } }";
+    wrong_with("congestion that is no name", kcp, "{ tcp: { path: 4g, congestion: ../cubic } }");
+    let long = "{ tcp: { path: 4g, congestion: a-name-that-is-too-long } }";
+    wrong_with("congestion of a long name", kcp, long);
+    wrong_with("user timeout in another word", kcp, "{ tcp: { path: 4g, user-timeout: none } }");
+    wrong_with("user timeout of nothing", kcp, "{ tcp: { path: 4g, user-timeout: 0ms } }");
+    wrong_with("mptcp on one path", kcp, "{ mptcp: { paths: [4g] } }");
+    wrong_with("kcptun without parity", kcp, "{ kcptun: { path: 4g, fec: { data: 3 } } }");
+    wrong_with("kcptun with 0+2", kcp, "{ kcptun: { path: 4g, fec: { data: 0, parity: 2 } } }");
+    wrong_with(
+        "kcptun with 300 shards",
+        kcp,
+        "{ kcptun: { path: 4g, fec: { data: 300, parity: 2 } } }",
+    );
+}
+
+#[test]
+fn several_vehicles_with_a_kernel() {
+    let kcp = "{ kcp: { path: 4g } }";
+    let of_a_kernel = [
+        ("several vehicles with tcp", "{ tcp: { path: 4g } }"),
+        ("several vehicles with mptcp", "{ mptcp: { paths: [4g, 5g] } }"),
+        ("several vehicles with kcptun", "{ kcptun: { path: 4g } }"),
+    ];
+    for (name, sender) in of_a_kernel {
+        wrong(name, &small_with(kcp, sender).replace("name: small", "name: small\nvehicles: 3"));
+        let alone = small_with(kcp, sender).replace("name: small", "name: small\nvehicles: 1");
+        assert!(read(&alone).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn the_longest_message_of_kcp() {
+    // What a message could have then is no matter, and is not told beside it.
+    let full = "mtu: 53B, crypt: none, fec: { data: 3, parity: 2 }";
+    let options = format!("path: 4g, behaviour: kcp-go-5.6, {full} }}");
+    wrong_with("mtu with room for a byte", "path: 4g }", &options);
     let small_mtu = small_with("path: 4g }", "path: 4g, mtu: 50B }");
     let large = small_mtu.replace("size: 600B", "size: 4kB").replace("mode: datagram", "");
     wrong("message too large for kcp", &large);
+    let kcp_go = |more: &str| large.replace("mtu: 50B", &format!("behaviour: kcp-go-5.6, {more}"));
+    wrong("message too large for the window of kcp-go", &kcp_go("mtu: 50B"));
+    wrong(
+        "message too large for kcp-go",
+        &kcp_go("mtu: 52B, receive-window: 256").replace("4kB", "8kB"),
+    );
+    wrong(
+        "message too large for a stream of kcp-go",
+        &kcp_go("mtu: 50B, stream: true").replace("4kB", "8kB"),
+    );
 }
 
 #[test]
@@ -196,6 +246,8 @@ fn workloads_and_claims() {
     let claim = |claim: &str| format!("{SMALL}claims:\n  - {claim}\n");
     wrong("claim of an unknown sender", &claim("{ source: a, sender: kpc, p50: 70ms }"));
     wrong("claim without a figure", &claim("{ source: a, sender: kcp }"));
+    wrong("claim of no latency", &claim("{ source: a, sender: kcp, p50: 0ms }"));
+    wrong("claim of nobody", &claim("{ source: '', sender: kcp, p50: 70ms }"));
     wrong("claim with a negative ratio", &claim("{ source: a, sender: kcp, amplification: -2 }"));
 }
 
@@ -242,6 +294,7 @@ fn yaml() {
     wrong_with("unclosed brace", "{ delay: 25ms }", "{ delay: 25ms");
     wrong_with("tab for indentation", "  5g:", "\t5g:");
     wrong_with("unknown alias", "delay: 25ms", "delay: *nowhere");
+    wrong("alias of itself", "a: &a [*a]\n");
     wrong_with("unknown tag", "delay: 25ms", "delay: !slow 25ms");
     wrong_with("merge key", "{ delay: 25ms }", "{ <<: { delay: 25ms } }");
     wrong_with("a mapping as a key", "  5g:", "  { a: 1 }:");

@@ -15,8 +15,6 @@ use crate::scenario::senders::form::Form;
 use crate::scenario::senders::option::SenderOption;
 use crate::scenario::tree::{Key, Node, Value};
 
-/// What kcp-go takes for a datagram of KCP itself; bytes.
-const LEAST_OWN_MTU: u32 = 50;
 /// Of either kind; what they come to together is checked by [`GroupSizes`].
 const SHARDS: Limits<u64> = Limits { min: 1, max: 255 };
 const OFF: &str = "off";
@@ -75,13 +73,8 @@ fn read_fec((key, node): &(Key, Node), mistakes: &Mistakes) -> Option<Option<Gro
 
 fn read_off(node: &Node, mistakes: &Mistakes) -> Option<Option<GroupSizes>> {
     let text = fields::text(node, "fec", mistakes)?;
-    if text == OFF {
-        return Some(None);
-    }
-    let (word, known) = (text.to_owned(), format!("{OFF}, or {{ data: 3, parity: 2 }}"));
-    let mistake = Mistake::UnknownWord { key: "fec", word, suggestion: None, known };
-    mistakes.push(node.place.clone(), mistake);
-    None
+    let other = Some("{ data: 3, parity: 2 }");
+    fields::word_or(text, &node.place, "fec", &[(OFF, None)], other, mistakes)
 }
 
 fn smux() -> KcpOption {
@@ -130,7 +123,7 @@ impl<'n> Places<'n> {
                 mistakes.push(place.clone(), Mistake::OnlyKcpGo { key });
             }
         }
-        let least = LEAST_OWN_MTU + settings.wrapping_overhead() as u32;
+        let least = settings.least_mtu();
         if let Some(place) = self.mtu.filter(|_| settings.mtu < least) {
             let mtu = settings.mtu;
             mistakes.push(place.clone(), Mistake::MtuTooSmall { mtu, least });
