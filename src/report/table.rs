@@ -2,6 +2,7 @@
 //! cells mean.
 
 use std::iter;
+use std::ops::Range;
 
 /// Widest a cell is printed; more is cut with an ellipsis.
 const MAX_CELL: usize = 28;
@@ -43,12 +44,19 @@ impl Cell {
 #[derive(Debug)]
 pub struct Table {
     headings: Vec<&'static str>,
+    joined: &'static [&'static str],
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     pub fn new(headings: &[&'static str]) -> Self {
-        Self { headings: headings.to_vec(), rows: Vec::new() }
+        Self { headings: headings.to_vec(), joined: &[], rows: Vec::new() }
+    }
+
+    /// Columns whose headings go on with that of the one before: they stay in its block, if that
+    /// has room for them.
+    pub fn joining(self, joined: &'static [&'static str]) -> Self {
+        Self { joined, ..self }
     }
 
     /// Of as many cells as there are headings.
@@ -59,8 +67,7 @@ impl Table {
 
     /// Columns of text that it takes in one block.
     pub fn width(&self) -> usize {
-        let columns = (0..self.headings.len()).map(|column| self.width_of(column));
-        columns.sum::<usize>() + SPACING.len() * self.headings.len().saturating_sub(1)
+        self.width_of(0) + self.width_beside_name(1..self.headings.len())
     }
 
     /// The same, less its last column.
@@ -68,7 +75,7 @@ impl Table {
         let (mut headings, mut rows) = (self.headings.clone(), self.rows.clone());
         headings.pop();
         rows.iter_mut().for_each(|row| drop(row.pop()));
-        Self { headings, rows }
+        Self { headings, joined: self.joined, rows }
     }
 
     pub fn render(&self, width: usize, colour: bool) -> String {
@@ -80,17 +87,38 @@ impl Table {
     fn blocks(&self, width: usize) -> Vec<Vec<usize>> {
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         let mut used = usize::MAX;
-        for column in 1..self.headings.len() {
-            let more = SPACING.len() + self.width_of(column);
+        for group in self.groups(width) {
+            let more = self.width_beside_name(group.clone());
             if used.saturating_add(more) <= width {
                 used += more;
-                blocks.iter_mut().last().into_iter().for_each(|block| block.push(column));
+                blocks.iter_mut().last().into_iter().for_each(|block| block.extend(group.clone()));
             } else {
                 used = self.width_of(0) + more;
-                blocks.push(vec![0, column]);
+                blocks.push([0].into_iter().chain(group).collect());
             }
         }
         blocks
+    }
+
+    /// The columns beside the name, those together that are to be in one block and can be.
+    fn groups(&self, width: usize) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for column in 1..self.headings.len() {
+            let fits = |group: &Range<usize>| {
+                self.width_of(0) + self.width_beside_name(group.start..column + 1) <= width
+            };
+            match groups.last_mut() {
+                Some(group) if self.joined.contains(&self.headings[column]) && fits(group) => {
+                    group.end = column + 1;
+                }
+                _ => groups.push(column..column + 1),
+            }
+        }
+        groups
+    }
+
+    fn width_beside_name(&self, columns: Range<usize>) -> usize {
+        columns.map(|column| SPACING.len() + self.width_of(column)).sum()
     }
 
     fn width_of(&self, column: usize) -> usize {
@@ -163,6 +191,29 @@ mod tests {
         sender                         P99
         kcp                           lost
         a-name-that-is-far-too-long…     –
+        ");
+    }
+
+    #[test]
+    fn what_a_heading_goes_on_with_goes_with_it() {
+        let mut table = Table::new(&["sender", "lost", "amp. up", "down"]).joining(&["down"]);
+        table.push(["kcp", "0 %", "1.50", "0.10"].map(Cell::new).to_vec());
+        insta::assert_snapshot!(table.render(25, false), @"
+        sender  lost
+        kcp      0 %
+
+        sender  amp. up  down
+        kcp        1.50  0.10
+        ");
+        insta::assert_snapshot!(table.render(18, false), @"
+        sender  lost
+        kcp      0 %
+
+        sender  amp. up
+        kcp        1.50
+
+        sender  down
+        kcp     0.10
         ");
     }
 

@@ -157,7 +157,7 @@ const RECOVERY: &str = "recovery";
 fn senders(report: &Report, style: Style) -> String {
     let shown = |heading: &str| heading != RECOVERY || !report.outages.is_empty();
     let headings: Vec<&'static str> = HEADINGS.into_iter().filter(|it| shown(it)).collect();
-    let mut table = Table::new(&headings);
+    let mut table = Table::new(&headings).joining(&["down", "total"]);
     let deadline = report.workload.periodic().deadline;
     for sender in &report.senders {
         let cells = row(sender, deadline).into_iter().zip(HEADINGS);
