@@ -100,11 +100,17 @@ fn one_of_a_thing_is_not_several() {
     let run = place.run(&["run", "--engine", "sim", "--sender", "udp", "scenario.yaml"]);
     assert!(stderr(&run).starts_with("short: one trial of 4 s on engine sim"), "{}", stderr(&run));
     let check = place.run(&["check", "scenario.yaml"]);
-    assert_eq!(stdout(&check), "ok    scenario.yaml: 2 paths, 5 senders, 5 trials of 4s\n");
+    assert_eq!(
+        stdout(&check),
+        "ok    scenario.yaml: 2 paths, 5 senders, 5 trials of 4s; on sim, relay, netem, uml\n"
+    );
     let kcp = SHORT.split("  kcp:").next().unwrap();
     fs::write(place.path("scenario.yaml"), kcp).unwrap();
     let check = place.run(&["check", "scenario.yaml"]);
-    assert_eq!(stdout(&check), "ok    scenario.yaml: 2 paths, one sender, one trial of 4s\n");
+    assert_eq!(
+        stdout(&check),
+        "ok    scenario.yaml: 2 paths, one sender, one trial of 4s; on sim, relay, netem, uml\n"
+    );
 }
 
 #[test]
