@@ -97,9 +97,10 @@ pub struct OutageFigures {
     pub repetition: u32,
     pub vehicle: u32,
     pub outage: Outage,
-    /// With a histogram: of the slices that lie wholly within the outage.
-    pub messages: u64,
-    pub lost: u64,
+    /// With a histogram: of the slices that lie wholly within the outage; `None` without slices, as
+    /// of one of many vehicles.
+    pub messages: Option<u64>,
+    pub lost: Option<u64>,
     pub late: Option<u64>,
     /// `None` with a histogram, which keeps no order within a slice.
     pub p50: Option<Latency>,
@@ -322,13 +323,14 @@ fn outage_figures(trial: &Recording, outage: &Outage, windows: &Windows) -> Outa
     let during = trial.messages.scheduled_within(outage.from, outage.until);
     let kept = matches!(trial.messages, Messages::Each(_));
     let latencies = during.latencies();
+    let told = !matches!(&trial.messages, Messages::Histogram(all) if all.windows.is_empty());
     let lost = during.scheduled().saturating_sub(during.delivered());
     OutageFigures {
         repetition: trial.repetition,
         vehicle: trial.vehicle,
         outage: *outage,
-        messages: during.scheduled(),
-        lost,
+        messages: told.then(|| during.scheduled()),
+        lost: told.then_some(lost),
         late: kept.then(|| during.late(periodic.deadline)),
         p50: latencies.quantile(Quantile::P50).filter(|_| kept),
         p99: latencies.quantile(Quantile::P99).filter(|_| kept),

@@ -83,6 +83,7 @@ pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let outages = report.senders.iter().flat_map(|sender| {
         sender.pooled.outages.iter().map(|figures| (&sender.pooled.sender, figures))
     });
+    let count = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
     for (sender, figures) in outages {
         let path = figures.outage.path.index();
         lines.write_record([
@@ -91,9 +92,9 @@ pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             report.path_names.get(path).cloned().unwrap_or_default(),
             milliseconds(Some(nanos(figures.outage.from))),
             milliseconds(Some(nanos(figures.outage.until))),
-            figures.messages.to_string(),
-            figures.lost.to_string(),
-            figures.late.map_or_else(String::new, |late| late.to_string()),
+            count(figures.messages),
+            count(figures.lost),
+            count(figures.late),
             latency(figures.p50),
             latency(figures.p99),
             latency(figures.worst),

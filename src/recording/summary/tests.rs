@@ -45,7 +45,7 @@ fn one_outage_on_a_reliable_path_gives_the_closed_form() {
     let gap = summary.longest_gap.gap;
     assert_eq!((gap.from, gap.until), (20 * SECOND + 20_000_000, 25 * SECOND + delay));
     assert_eq!(summary.recovery(), Some(Recovery::After(Duration::ZERO)));
-    assert_eq!(summary.outages[0].messages, 250);
+    assert_eq!(summary.outages[0].messages, Some(250));
     assert_eq!(summary.outages[0].worst, summary.worst);
 }
 
@@ -198,13 +198,18 @@ fn a_histogram_gives_the_same_figures_as_the_messages_it_is_of() {
         longest_gap: longest_gap(&each),
         windows: (0..60).map(|second| window(messages, second)).collect(),
     };
-    let kept = Recording { messages: Messages::Histogram(histogram), ..each.clone() };
+    let kept = Recording { messages: Messages::Histogram(histogram.clone()), ..each.clone() };
+    let sliceless = MessageHistogram { windows: Vec::new(), ..histogram };
+    let sliceless = Recording { messages: Messages::Histogram(sliceless), ..each.clone() };
+    let sliceless = Summary::of(&[&sliceless]).unwrap();
+    assert_eq!((sliceless.outages[0].messages, sliceless.outages[0].lost), (None, None));
     let (each, kept) = (Summary::of(&[&each]).unwrap(), Summary::of(&[&kept]).unwrap());
     assert_eq!(kept.latencies, latencies);
     assert_eq!(kept.quantiles, each.quantiles);
     assert_eq!((kept.late, kept.longest_gap), (each.late, each.longest_gap));
     assert_eq!(kept.amplification, each.amplification);
     assert_eq!(kept.outages[0].worst, each.outages[0].worst);
+    assert_eq!(kept.outages[0].messages, each.outages[0].messages);
     let (Recovery::After(kept), Recovery::After(each)) =
         (kept.recovery().unwrap(), each.recovery().unwrap())
     else {

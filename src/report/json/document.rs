@@ -209,9 +209,10 @@ pub struct Outage<'a> {
     pub vehicle: u32,
     pub from_ms: f64,
     pub until_ms: f64,
-    /// Messages scheduled during it.
-    pub messages: u64,
-    pub lost: u64,
+    /// Messages scheduled during it; `null`, like `lost`, for one of many vehicles where only a
+    /// histogram was kept.
+    pub messages: Option<u64>,
+    pub lost: Option<u64>,
     /// Past the deadline or lost; `null` where only a histogram was kept, like the two below.
     pub late: Option<u64>,
     pub p50: Option<LatencyValue>,
