@@ -350,6 +350,21 @@ fn help_documents_every_exit_code() {
     }
 }
 
+/// Each part of what `run` prints, known by how it begins, is in the README's sample.
+#[test]
+fn the_sample_of_the_readme_has_every_part() {
+    let place = Place::with(include_str!("../scenarios/handover-5s.yaml"));
+    let run = place.run(&["run", "--engine", "sim", "--quiet", "scenario.yaml"]);
+    let readme = include_str!("../README.md");
+    let (_, sample) = readme.split_once("```text\n").expect("a sample");
+    let (sample, _) = sample.split_once("```").expect("its end");
+    let beginnings = |text: &str| -> Vec<String> {
+        let words = text.split("\n\n").filter_map(|part| part.split_whitespace().next());
+        words.map(|word| word.trim_end_matches(':').to_owned()).collect()
+    };
+    assert_eq!(beginnings(sample), beginnings(&stdout(&run)));
+}
+
 #[test]
 fn shipped_scenarios_are_right() {
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
