@@ -1,5 +1,7 @@
-//! Programs started inside a namespace. They end when their handle is dropped, and when the process
-//! ends, however it ends; programs that they start themselves are their own affair.
+//! Programs started inside a namespace. Each has a process group of its own, so that a terminal's
+//! Ctrl-C is for this process to deal with. They end when their handle is dropped, and with them
+//! what they have started in their group; and when this process ends, however it ends, but then
+//! what they have started is their own affair.
 
 use std::ffi::OsStr;
 use std::io;
@@ -13,7 +15,8 @@ use std::thread;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl::set_pdeathsig;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getpid, getppid};
 use thiserror::Error;
 
@@ -59,6 +62,7 @@ impl Namespace {
             namespace: self.name().to_owned(),
         };
         let mut command = Command::new(program);
+        command.process_group(0);
         let (namespace, parent) = (self.clone(), getpid());
         // SAFETY: between fork and exec the closure makes three system calls and allocates nothing.
         unsafe { command.pre_exec(move || move_in(&namespace, parent)) };
@@ -124,7 +128,7 @@ impl Program {
     }
 }
 
-/// A program that runs inside a namespace; killed when this is dropped.
+/// A program that runs inside a namespace; killed with its process group when this is dropped.
 #[derive(Debug)]
 pub struct Running {
     /// `None` once `output` has taken it.
@@ -153,10 +157,41 @@ impl Running {
         self.child.as_mut()?.stderr.take()
     }
 
-    /// How it ended, if it has.
+    /// Whether it has ended, without taking note of it: what the kernel knows of the process, its
+    /// processor time for one, is there until `try_wait` says how it ended.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.peek(), Some(WaitStatus::Exited(..) | WaitStatus::Signaled(..)))
+    }
+
+    /// `None`: how it ended has been told, and its process id may be another's.
+    fn peek(&self) -> Option<WaitStatus> {
+        let id = Id::Pid(group(self.child.as_ref()?));
+        waitid(id, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT).ok()
+    }
+
+    /// How it ended, if it has. What it has started in its group is then ended too.
     pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, ProgramError> {
+        // Asked twice, it might end in between, and what it has started would be left.
+        if self.child.is_none() || self.peek().is_some() && !self.has_ended() {
+            return Ok(None);
+        }
+        self.signal_group(Signal::SIGKILL);
         let status = self.child.as_mut().map(Child::try_wait).transpose();
         status.map(Option::flatten).map_err(|source| self.place.error("wait for", source))
+    }
+
+    /// Holds it, with its process group, where it is: its sockets stay open, and it sends nothing
+    /// any more.
+    pub fn freeze(&self) {
+        self.signal_group(Signal::SIGSTOP);
+    }
+
+    /// While its process id is its own.
+    fn signal_group(&self, signal: Signal) {
+        if let (Some(child), Some(_)) = (&self.child, self.peek()) {
+            // Fails only if nobody is left in it.
+            let _ = killpg(group(child), signal);
+        }
     }
 
     /// Waits until it ends.
@@ -174,12 +209,18 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.signal_group(Signal::SIGKILL);
         if let Some(child) = &mut self.child {
             // Either fails only if it has already ended and been waited for.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
+}
+
+/// A program leads its group, which has its number.
+fn group(child: &Child) -> Pid {
+    Pid::from_raw(child.id().cast_signed())
 }
 
 type Job = Box<dyn FnOnce() + Send>;

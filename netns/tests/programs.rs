@@ -1,6 +1,6 @@
 //! Programs inside namespaces.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -55,6 +55,44 @@ fn a_program_ends_with_its_handle() {
     assert!(Path::new(&process).exists());
     drop(running);
     assert!(!Path::new(&process).exists());
+}
+
+/// Both when its handle is dropped, and when it has ended before that.
+#[test]
+fn what_a_program_has_started_ends_with_it() {
+    let namespace = Namespace::new("host").expect("namespace");
+    for last in ["wait", "exit 1"] {
+        let script = format!("sleep 1000 & echo $!; {last}");
+        let sh = namespace.command("sh").args(["-c", &script]);
+        let mut running = sh.stdout(Stdio::piped()).spawn().expect("started");
+        let mut stdout = BufReader::new(running.take_stdout().expect("piped"));
+        let mut started = String::new();
+        stdout.read_line(&mut started).expect("it said so");
+        while last != "wait" && running.try_wait().expect("asked").is_none() {
+            std::thread::yield_now();
+        }
+        drop(running);
+        // Nobody holds the pipe any more: what was started has ended.
+        assert_eq!(stdout.read_to_end(&mut Vec::new()).expect("read"), 0, "{last}: {started}");
+    }
+}
+
+#[test]
+fn a_frozen_program_does_nothing_and_ends_with_its_handle() {
+    let namespace = Namespace::new("host").expect("namespace");
+    let yes = namespace.command("yes").stdout(Stdio::piped());
+    let mut running = yes.spawn().expect("started");
+    let mut stdout = BufReader::new(running.take_stdout().expect("piped"));
+    stdout.read_line(&mut String::new()).expect("it talks");
+    running.freeze();
+    let status = format!("/proc/{}/status", running.id());
+    let state = || std::fs::read_to_string(&status).expect("it is there");
+    while !state().contains("State:\tT") {
+        std::thread::yield_now();
+    }
+    assert!(!running.has_ended() && running.try_wait().expect("asked").is_none());
+    drop(running);
+    assert!(!Path::new(&status).exists());
 }
 
 /// The thread that asked for a program may end long before the program does.

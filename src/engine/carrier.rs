@@ -12,7 +12,7 @@ use nix::poll::PollFd;
 
 use super::fidelity::{Damage, Lateness, Stalls};
 use super::watch::Watch;
-use crate::protocol::{Delivery, ProtocolStatistics, Sent, State};
+use crate::protocol::{Delivery, ProtocolStatistics, Sent, ShardCounts, State};
 use crate::recording::EndSockets;
 use crate::units::Instant;
 
@@ -59,6 +59,8 @@ pub enum Step {
 pub struct Carried {
     pub delivery: Delivery,
     pub statistics: ProtocolStatistics,
+    /// Of this end.
+    pub error_correction: Option<ShardCounts>,
     /// How long datagrams waited to be read.
     pub reads: Lateness,
     pub stalls: Stalls,

@@ -43,7 +43,8 @@ pub struct Conductor<'a> {
 struct Gathered {
     log: MessageLog,
     closed: Option<String>,
-    /// The cloud's own reason, which counts where the vehicle heard nothing of it.
+    /// The cloud's own reason: the vehicle may have heard nothing of it, or seen no more than that
+    /// the other side was gone.
     closed_at_cloud: Option<String>,
 }
 
@@ -224,8 +225,9 @@ impl<'a> Conductor<'a> {
     ) -> Result<Conducted, EngineError> {
         let elapsed = self.elapsed(start);
         let (vehicle, cloud) = self.endpoints.end(self.trial, &mut self.gathered)?;
-        let Gathered { log, closed, closed_at_cloud } = self.gathered;
-        let status = match closed.or(closed_at_cloud) {
+        let closed = self.gathered.why_closed();
+        let log = self.gathered.log;
+        let status = match closed {
             _ if interrupted => Status::Interrupted { after: elapsed },
             Some(reason) => Status::Closed { reason },
             None => Status::Complete,
@@ -259,6 +261,13 @@ impl<'a> Conductor<'a> {
 impl Gathered {
     fn new(log: MessageLog) -> Self {
         Self { log, closed: None, closed_at_cloud: None }
+    }
+
+    fn why_closed(&mut self) -> Option<String> {
+        match (self.closed.take(), self.closed_at_cloud.take()) {
+            (Some(vehicle), Some(cloud)) => Some(format!("{vehicle}; {cloud}")),
+            (vehicle, cloud) => vehicle.or(cloud),
+        }
     }
 
     fn take(&mut self, report: Report) {

@@ -16,7 +16,7 @@ use super::syscalls::BATCH;
 use super::udp_overflows::udp_overflows;
 use super::waiter::{Priority, Waiter};
 use super::watch::Watch;
-use crate::protocol::{BuildError, Delivery, ProtocolStatistics, Role, Sent, State};
+use crate::protocol::{BuildError, Delivery, ProtocolStatistics, Role, Sent, ShardCounts, State};
 use crate::recording::EndSockets;
 use crate::units::Instant;
 use crate::workload::{Workload, message_id, write_message};
@@ -56,6 +56,7 @@ pub enum Report {
 pub struct Ended {
     pub delivery: Delivery,
     pub statistics: ProtocolStatistics,
+    pub error_correction: Option<ShardCounts>,
     pub sockets: Option<EndSockets>,
     pub sends: Lateness,
     pub reads: Lateness,
@@ -275,11 +276,20 @@ impl Endpoint {
         // A namespace that cannot be entered any more has nothing to say.
         let overflowed = self.side.host.run(udp_overflows).unwrap_or_default();
         let cpu = self.cpu_time().saturating_sub(self.cpu_before);
-        let Carried { delivery, statistics, reads, stalls, damage, sockets, kept } =
-            self.carrier.finish();
+        let Carried {
+            delivery,
+            statistics,
+            error_correction,
+            reads,
+            stalls,
+            damage,
+            sockets,
+            kept,
+        } = self.carrier.finish();
         Ended {
             delivery,
             statistics,
+            error_correction,
             sockets,
             reads,
             cpu,

@@ -2,7 +2,7 @@
 
 use super::{ETHERNET_HEADER, Trial};
 use crate::link::Counters;
-use crate::protocol::{Delivery, ProtocolStatistics};
+use crate::protocol::{Delivery, ProtocolStatistics, ShardCounts};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{
     EndSockets, EngineKind, FORMAT, Fidelity, Handshake, LinkCount, Messages, PathWire, Recording,
@@ -14,6 +14,7 @@ pub struct Outcome {
     pub handshake: Handshake,
     pub delivery: Delivery,
     pub statistics: ProtocolStatistics,
+    pub error_correction: Option<[ShardCounts; 2]>,
     pub kernel_sockets: Option<[EndSockets; 2]>,
     pub wire: Vec<PathWire>,
     pub receipts: Vec<PathReceipts>,
@@ -47,6 +48,7 @@ impl Recording {
             receipts: outcome.receipts,
             volumes: outcome.volumes,
             statistics: outcome.statistics,
+            error_correction: outcome.error_correction,
             kernel_sockets: outcome.kernel_sockets,
             fidelity: outcome.fidelity,
             vehicle: trial.vehicle,

@@ -140,6 +140,7 @@ fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
         },
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
+        error_correction: vehicle.error_correction.zip(cloud.error_correction).map(<[_; 2]>::from),
         kernel_sockets: vehicle.sockets.zip(cloud.sockets).map(<[_; 2]>::from),
         wire: relayed.wire,
         receipts: relayed.receipts,

@@ -244,6 +244,7 @@ impl<'a> Run<'a> {
             handshake: self.handshake,
             delivery: self.world.delivery(),
             statistics: self.world.statistics(),
+            error_correction: self.world.error_correction(),
             kernel_sockets: None,
             wire: self.world.wire(),
             volumes: self.world.take_volumes(),

@@ -50,6 +50,16 @@ impl Deframer {
         }
     }
 
+    /// What of a message has come, if the stream ends now; `None`: no part of one.
+    pub fn incomplete(&self) -> Option<String> {
+        let held = self.partial.len();
+        match self.announced() {
+            _ if held == 0 => None,
+            None => Some(format!("{held} bytes of its length had come")),
+            Some(length) => Some(format!("{} of its {length} bytes had come", held - PREFIX_LEN)),
+        }
+    }
+
     /// Moves bytes over until `wanted` of them are held.
     fn take(&mut self, bytes: &mut &[u8], wanted: usize) {
         let count = wanted.saturating_sub(self.partial.len()).min(bytes.len());

@@ -19,6 +19,7 @@ pub mod udp;
 pub mod udp_arq;
 
 pub use build::{BuildError, build};
+pub use kcptun::fec::ShardCounts;
 pub use qlog::{Qlog, QlogBook};
 pub use settings::ProtocolSettings;
 
@@ -49,6 +50,11 @@ pub trait Protocol {
 
     fn statistics(&self) -> ProtocolStatistics {
         ProtocolStatistics::default()
+    }
+
+    /// What this end's error correction did; `None`: it has none.
+    fn error_correction(&self) -> Option<ShardCounts> {
+        None
     }
 
     /// Logs every connection in this book, as far as there are connections that can be logged. To be

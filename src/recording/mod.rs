@@ -41,7 +41,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use self::receipt::{PathReceipts, add_receipts};
-use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics};
+use crate::protocol::{Delivery, ProtocolSettings, ProtocolStatistics, ShardCounts};
 use crate::sum::add_fields;
 use crate::timeline::Outage;
 use crate::units::PathId;
@@ -77,6 +77,10 @@ pub struct Recording {
     #[serde(default)]
     pub volumes: Vec<Volume>,
     pub statistics: ProtocolStatistics,
+    /// What error correction did at the vehicle's end and the cloud's; `None`: the sender has none,
+    /// or the recording is older than these counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_correction: Option<[ShardCounts; 2]>,
     /// What the kernel told of a sender that lives in it: the vehicle's end and the cloud's.
     #[serde(default)]
     pub kernel_sockets: Option<[EndSockets; 2]>,

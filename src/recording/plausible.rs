@@ -10,6 +10,7 @@ use super::{
     TcpFigures, Volume, WireCount,
 };
 use crate::link::profile::Distribution;
+use crate::protocol::ShardCounts;
 use crate::scenario::limits;
 
 /// No counter of a trial comes near it, and thousands of them can be added up.
@@ -111,10 +112,16 @@ fn check_counts(recording: &Recording) -> Result<(), Implausible> {
     let others = [recording.accepted, statistics.discarded]
         .into_iter()
         .chain(statistics.retransmissions)
+        .chain(recording.error_correction.iter().flatten().flat_map(shards))
         .chain(sockets)
         .chain(kernel)
         .chain(handshake.into_iter().flatten());
     if wire.chain(others).all(|count| count <= MOST) { Ok(()) } else { Err(Implausible::Count) }
+}
+
+fn shards(counts: &ShardCounts) -> [u64; 5] {
+    let ShardCounts { data, parity, recovered, known, failed } = *counts;
+    [data, parity, recovered, known, failed]
 }
 
 fn qdisc(counters: QdiscCounters) -> [u64; 7] {
@@ -253,6 +260,9 @@ mod tests {
         assert_eq!(edited(|it| it.wire[0].up.offered.bytes = u64::MAX), Err(Implausible::Count));
         let retransmissions = Some(u64::MAX);
         let edit = |it: &mut Recording| it.statistics.retransmissions = retransmissions;
+        assert_eq!(edited(edit), Err(Implausible::Count));
+        let shards = [ShardCounts { known: u64::MAX, ..ShardCounts::default() }; 2];
+        let edit = |it: &mut Recording| it.error_correction = Some(shards);
         assert_eq!(edited(edit), Err(Implausible::Count));
         let early = Message { scheduled: 20, sent: Some(20), delivered: Some(10) };
         assert_eq!(edited(with_message(early)), Err(Implausible::BeforeDue));

@@ -106,6 +106,7 @@ pub fn recording(sender: &str, repetition: u32) -> Recording {
         receipts: vec![receipts(0, true, ordered, bytes), receipts(1, both, ordered, bytes)],
         volumes: vec![volume(sender)],
         statistics: ProtocolStatistics { retransmissions: ordered.then_some(87), discarded: 0 },
+        error_correction: None,
         kernel_sockets: None,
         fidelity: None,
         vehicle: 0,

@@ -11,7 +11,7 @@ pub use whole::WholeFigure;
 use std::collections::BTreeSet;
 
 use crate::link::profile::LinkProfile;
-use crate::protocol::Delivery;
+use crate::protocol::{Delivery, ShardCounts};
 use crate::statistics::{
     Distribution, FEWEST_RUNS, Interval, Latency, Quantile, order_statistics, over_runs,
 };
@@ -63,6 +63,8 @@ pub struct Summary {
     pub handshake: HandshakeCost,
     /// `None`: this protocol has none.
     pub retransmissions: Option<u64>,
+    /// Of the vehicle and the cloud, all runs together.
+    pub error_correction: Option<[ShardCounts; 2]>,
     /// Every latency of every run.
     pub latencies: Distribution,
 }
@@ -161,6 +163,7 @@ impl Summary {
             amplification_interval: amplification_interval(&traffic, first.seed),
             handshake: HandshakeCost::mean(trials),
             retransmissions: retransmissions.sum(),
+            error_correction: error_correction(trials),
             latencies,
         })
     }
@@ -270,6 +273,12 @@ fn drawn_quantile(
     };
     let rank = quantile.rank(weighted(&Distribution::count));
     latencies.first_where(|latency| weighted(&|run| run.at_most(latency)) >= rank)
+}
+
+/// `None` where some trial has none.
+fn error_correction(trials: &[&Recording]) -> Option<[ShardCounts; 2]> {
+    let each = |end: usize| trials.iter().map(move |trial| Some(trial.error_correction?[end]));
+    Some([each(0).sum::<Option<_>>()?, each(1).sum::<Option<_>>()?])
 }
 
 fn longest(trials: &[&Recording], seed: u64) -> LongestGap {

@@ -17,8 +17,8 @@ use crate::recording::{self, Figure, HandshakeCost, OutageFigures, Recovery, Sta
 use crate::statistics::{CONFIDENCE, Interval, Latency};
 use crate::workload;
 use document::{
-    Amplification, Claim, Document, Figures, Gap, Handshake, LatencyValue, Outage, Quantile,
-    RecoveryValue, Run, Sender, Vehicles, Workload,
+    Amplification, Claim, Document, ErrorCorrection, Figures, Gap, Handshake, LatencyValue, Outage,
+    Quantile, RecoveryValue, Run, Sender, Vehicles, Workload,
 };
 
 pub(super) use impairment::links;
@@ -140,6 +140,9 @@ impl<'a> Figures<'a> {
             }),
             handshake: Handshake::from(summary.handshake),
             retransmissions: summary.retransmissions,
+            error_correction: summary
+                .error_correction
+                .map(|[vehicle, cloud]| ErrorCorrection { vehicle, cloud }),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! claimed.
 
 mod claims;
+mod error_correction;
 mod fidelity;
 mod front;
 mod impairment;
@@ -60,6 +61,7 @@ pub fn render(report: &Report, style: Style) -> String {
         vehicles::render(report, style),
         claims::render(report, style),
         sockets::render(report, style),
+        error_correction::render(report, style),
         impairment::render(report, style),
         fidelity::fidelity(report, style),
         fidelity::kernel(report, style),

@@ -143,6 +143,10 @@ impl Endpoint {
     }
 
     fn seen(&self, case: Case, delivered: usize) -> Seen {
-        Seen { case, delivered, recovered: self.kcp.recovered() }
+        Seen {
+            case,
+            delivered,
+            recovered: self.kcp.error_correction().map_or(0, |counts| counts.recovered),
+        }
     }
 }

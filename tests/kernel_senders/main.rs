@@ -2,7 +2,9 @@
 //! arrives, what the kernel says it did, and whether the wire agrees. How soon something arrives is
 //! asserted in virtual time only.
 
+mod dying;
 mod refused;
+mod rootless;
 mod trials;
 
 use std::collections::BTreeSet;
@@ -13,9 +15,10 @@ use impairlab::protocol::ProtocolSettings;
 use impairlab::protocol::kcptun::fec::GroupSizes;
 use impairlab::protocol::settings::{KcptunMode, KcptunSettings, MptcpSettings, TcpSettings};
 use impairlab::recording::{Recording, Status};
+use impairlab::units::PathId;
 use trials::{
-    FIRST, SECOND, SIZE, assert_all_arrived, dark, has_kcptun, latencies_ms, messages, over_ipv6,
-    relay, run, sockets, trial, uml, with_answers,
+    FIRST, SECOND, SIZE, assert_all_arrived, dark, dark_paths, has_kcptun, latencies_ms, messages,
+    over_ipv6, over_paths, relay, run, sockets, trial, uml, with_answers,
 };
 
 fn tcp(congestion: &str) -> ProtocolSettings {
@@ -131,11 +134,12 @@ fn tcp_is_given_up_when_its_user_timeout_is_over() {
 
 fn assert_mptcp_is_whole(recording: &Recording) {
     assert_all_arrived(recording);
+    let all = recording.protocol.paths();
     for end in sockets(recording) {
         let mptcp = end.mptcp.expect("multipath TCP");
-        assert_eq!((mptcp.subflows, mptcp.fallback), (2, false), "{end:?}");
+        assert_eq!((mptcp.subflows, mptcp.fallback), (all.len() as u64, false), "{end:?}");
         let paths: BTreeSet<_> = end.connections.iter().filter_map(|tcp| tcp.path).collect();
-        assert_eq!(paths, BTreeSet::from([FIRST, SECOND]), "{end:?}");
+        assert_eq!(paths, all.iter().copied().collect(), "{end:?}");
     }
 }
 
@@ -164,6 +168,46 @@ fn mptcp_survives_the_outage_that_tcp_waits_for() {
     assert!(with_one > 3_000.0, "TCP alone: {with_one} ms");
     assert!(with_two < 1_500.0, "multipath TCP: {with_two} ms");
     assert_mptcp_is_whole(&recorded(&uml, &over_ipv6(trial(mptcp(), 0.02, 4))));
+}
+
+/// Every path has its subflow, and each carries what it is left alone with.
+fn assert_mptcp_uses_each_path(engine: &dyn Engine, count: u8) {
+    let all: Vec<PathId> = (0..count).map(PathId).collect();
+    let protocol = ProtocolSettings::Mptcp(MptcpSettings::new(all.clone()));
+    for alone in &all {
+        let dark: Vec<PathId> = all.iter().copied().filter(|path| path != alone).collect();
+        let trial = over_paths(trial(protocol.clone(), 0.0, 4), count);
+        let trial = dark_paths(trial, &dark, Duration::from_secs(1), Duration::from_secs(3));
+        let recording = recorded(engine, &trial);
+        assert_mptcp_is_whole(&recording);
+        let carried = recording.wire[alone.index()].up;
+        let payload = carried.offered.bytes.saturating_sub(carried.lost * u64::from(SIZE + 80));
+        // Of the two seconds; what came before or after may have gone by the others.
+        assert!(payload > 100 * u64::from(SIZE), "{alone:?} of {count}: {:?}", recording.wire);
+    }
+}
+
+#[test]
+fn mptcp_has_a_subflow_on_each_of_three_paths_and_of_four() {
+    if let Some(relay) = relay() {
+        assert_mptcp_uses_each_path(&relay, 3);
+    }
+    let Some(uml) = uml() else { return };
+    assert_mptcp_uses_each_path(&uml, 3);
+    assert_mptcp_uses_each_path(&uml, 4);
+}
+
+/// A kernel takes no more; a scenario with one more is refused when it is read.
+#[test]
+fn mptcp_has_as_many_subflows_as_the_kernel_takes() {
+    let all: Vec<PathId> = (0..8).map(PathId).collect();
+    let protocol = ProtocolSettings::Mptcp(MptcpSettings::new(all));
+    let trial = over_paths(trial(protocol, 0.02, 2), 8);
+    if let Some(relay) = relay() {
+        assert_mptcp_is_whole(&recorded(&relay, &trial));
+    }
+    let Some(uml) = uml() else { return };
+    assert_mptcp_is_whole(&recorded(&uml, &over_ipv6(trial)));
 }
 
 #[test]

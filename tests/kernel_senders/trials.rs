@@ -99,6 +99,15 @@ pub fn over_ipv6(mut trial: Trial) -> Trial {
     trial
 }
 
+/// The same over so many paths.
+pub fn over_paths(mut trial: Trial, count: u8) -> Trial {
+    let plan = Arc::make_mut(&mut trial.plan);
+    let path = plan.paths[0].clone();
+    let name = |number| PathPlan { name: format!("p{number}"), ..path.clone() };
+    plan.paths = (0..count).map(name).collect();
+    trial
+}
+
 /// The same with answers of this size.
 pub fn with_answers(mut trial: Trial, response_size: u32) -> Trial {
     let plan = Arc::make_mut(&mut trial.plan);
@@ -108,17 +117,24 @@ pub fn with_answers(mut trial: Trial, response_size: u32) -> Trial {
 }
 
 /// The same with the first path dark, both ways, for this time.
-pub fn dark(mut trial: Trial, from: Duration, until: Duration) -> Trial {
+pub fn dark(trial: Trial, from: Duration, until: Duration) -> Trial {
+    dark_paths(trial, &[FIRST], from, until)
+}
+
+/// The same with these paths.
+pub fn dark_paths(mut trial: Trial, paths: &[PathId], from: Duration, until: Duration) -> Trial {
     let plan = Arc::make_mut(&mut trial.plan);
     let before = plan.paths[0].up.clone();
-    let change = |at, direction, profile| Change { at, path: FIRST, direction, profile };
-    plan.timeline.changes = [(from, lossy(1.0)), (until, before)]
-        .into_iter()
-        .flat_map(|(at, profile)| {
-            [Direction::Up, Direction::Down].map(|way| change(at, way, profile.clone()))
-        })
-        .collect();
-    plan.timeline.outages = vec![Outage { path: FIRST, from, until }];
+    for (at, profile) in [(from, lossy(1.0)), (until, before)] {
+        let ways = [Direction::Up, Direction::Down];
+        let both = ways.map(|direction| (direction, profile.clone()));
+        plan.timeline.changes.extend(paths.iter().flat_map(|path| {
+            let change = |(direction, profile)| Change { at, path: *path, direction, profile };
+            both.clone().map(change)
+        }));
+    }
+    let outage = |path: &PathId| Outage { path: *path, from, until };
+    plan.timeline.outages = paths.iter().map(outage).collect();
     trial
 }
 

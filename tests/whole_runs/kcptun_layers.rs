@@ -38,6 +38,58 @@ senders:
     }
 }
 
+/// The chance of exactly `count` losses out of `of`.
+fn binomial(of: u32, count: u32, loss: f64) -> f64 {
+    let ways: f64 = (0..count).map(|i| f64::from(of - i) / f64::from(i + 1)).product();
+    ways * loss.powi(count as i32) * (1.0 - loss).powi((of - count) as i32)
+}
+
+/// Data shards of a group that are made again: as many as were lost, if no more than `parity` of
+/// the group were lost in all; their mean and their variance.
+fn made_again(data: u32, parity: u32, loss: f64) -> (f64, f64) {
+    let (mut mean, mut square) = (0.0, 0.0);
+    for lost in 0..=parity.min(data) {
+        let enough: f64 = (0..=parity - lost).map(|of| binomial(parity, of, loss)).sum();
+        let chance = binomial(data, lost, loss) * enough;
+        mean += chance * f64::from(lost);
+        square += chance * f64::from(lost * lost);
+    }
+    (mean, square - mean * mean)
+}
+
+/// At 500 messages a second a group is complete before anything is sent again.
+#[test]
+fn as_much_is_made_again_as_chance_lets_it() {
+    const SIGMAS: f64 = 5.0;
+    for (data, parity, percent) in [(3, 2, 5), (3, 2, 20), (10, 3, 5), (10, 3, 15), (4, 1, 10)] {
+        let plan = plan(&format!(
+            "paths: {{ p: {{ delay: 20ms, loss: {percent}% }} }}
+workload: {{ control: {{ rate: 500/s, size: 200B, duration: 120s, deadline: 250ms }} }}
+senders:
+  kcp: {{ kcp: {{ behaviour: kcp-go-5.6, send-window: 2048, receive-window: 2048,
+                 fec: {{ data: {data}, parity: {parity} }} }} }}"
+        ));
+        let recording = &simulate(&plan)[0];
+        let [vehicle, cloud] = recording.error_correction.expect("it has error correction");
+        let (wire, group) = (recording.wire[0], f64::from(data + parity));
+        for (end, link) in [(cloud, wire.up), (vehicle, wire.down)] {
+            let what = format!("{data}+{parity} at {percent} %: {end:?}");
+            let groups = link.offered.packets as f64 / group;
+            let (mean, variance) = made_again(data, parity, f64::from(percent) / 100.0);
+            let made = (end.recovered + end.known) as f64;
+            // The last packets of a trial are on their way.
+            let spread = SIGMAS * (groups * variance).sqrt() + group;
+            assert!((made - groups * mean).abs() < spread, "{what}, not {:.0}", groups * mean);
+            let heard = end.data + end.parity;
+            assert!((heard.abs_diff(link.delivered) as f64) < 2.0 * group, "{what}, {link:?}");
+            assert_eq!(end.failed, 0, "{what}");
+        }
+        // KCP may be faster, and the more so the more is lost; acknowledgements, which go down, are
+        // outdated by the next ones.
+        assert!(cloud.recovered > 4 * cloud.known, "{data}+{parity} at {percent} %: {cloud:?}");
+    }
+}
+
 /// And a handshake: the server of smux waits for the client to open its stream.
 #[test]
 fn every_combination_delivers_all_messages_in_spite_of_losses_and_an_outage() {

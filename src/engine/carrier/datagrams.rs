@@ -104,6 +104,7 @@ impl Carrier for Datagrams {
         Carried {
             delivery: self.protocol.delivery(),
             statistics: self.protocol.statistics(),
+            error_correction: self.protocol.error_correction(),
             reads: self.reads,
             stalls: self.stalls,
             damage: Damage { unsendable: self.unsendable, ..Damage::default() },

@@ -16,6 +16,7 @@ use crate::engine::watch::Watch;
 use crate::protocol::framing::{Deframer, MAX_MESSAGE, frame};
 use crate::protocol::{Delivery, ProtocolStatistics, Sent, State};
 use crate::recording::EndSockets;
+use crate::units::Instant;
 
 /// Bytes that may wait for room in the socket's own buffer: a message beyond them is refused.
 const SEND_BUFFER: usize = 4 << 20;
@@ -31,6 +32,7 @@ pub struct Stream {
     listener: Option<TcpListener>,
     under: Box<dyn Underlay>,
     state: State,
+    failed: Option<Failed>,
     /// Whether it answers the other side's greeting, or was the first to greet.
     answers: bool,
     /// Whether the other side's greeting has come.
@@ -50,6 +52,12 @@ enum Stage {
     Ended(Option<TcpStream>),
 }
 
+/// A connection that failed, for a reason that what is under it may know better.
+struct Failed {
+    error: String,
+    at: Instant,
+}
+
 /// What a stream runs on.
 pub trait Underlay: Send {
     /// Sets on a connection that was accepted what the kernel did not take over from the listener.
@@ -64,6 +72,14 @@ pub trait Underlay: Send {
     fn fault(&mut self) -> Option<String> {
         None
     }
+
+    /// How long after its socket failed it may take until `fault` knows.
+    fn hindsight(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Has it send nothing any more, and take what comes.
+    fn hush(&mut self) {}
 
     /// Processor time that it used, other than the endpoint's.
     fn cpu_time(&self) -> Duration {
@@ -100,6 +116,7 @@ impl Stream {
             listener: None,
             under,
             state: State::Connecting,
+            failed: None,
             answers,
             greeted: false,
             deframer: Deframer::default(),
@@ -149,13 +166,22 @@ impl Stream {
                 return Ok(round > 0);
             };
             if length == 0 {
-                return Err(io::Error::new(ErrorKind::UnexpectedEof, "the other side ended it"));
+                return Err(self.end_of_stream());
             }
             let deliver = |message| self.arrived.push_back(message);
             let taken = self.deframer.push(&self.buffer[..length], deliver);
             taken.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
         }
         Ok(true)
+    }
+
+    fn end_of_stream(&self) -> io::Error {
+        let ended = "the other side ended it";
+        let ended = self.deframer.incomplete().map_or_else(
+            || ended.to_owned(),
+            |incomplete| format!("{ended} within a message: {incomplete}"),
+        );
+        io::Error::new(ErrorKind::UnexpectedEof, ended)
     }
 
     fn write(&mut self, message: &[u8]) -> io::Result<()> {
@@ -178,18 +204,35 @@ impl Stream {
         if matches!(self.state, State::Closed(_)) {
             return;
         }
-        let stage = std::mem::replace(&mut self.stage, Stage::Ended(None));
-        self.stage = match stage {
-            Stage::Connecting(socket) | Stage::Connected(socket) => Stage::Ended(Some(socket)),
-            Stage::Listening(_) | Stage::Ended(_) => Stage::Ended(None),
-        };
+        self.end_stage();
         self.state = State::Closed(reason);
     }
 
-    /// A program that died is why its socket failed, and says more.
-    fn fail(&mut self, error: &io::Error) {
-        let reason = self.under.fault().unwrap_or_else(|| format!("the connection: {error}"));
-        self.close(reason);
+    fn end_stage(&mut self) {
+        let stage = std::mem::replace(&mut self.stage, Stage::Ended(None));
+        self.stage = match stage {
+            Stage::Connecting(socket) | Stage::Connected(socket) => Stage::Ended(Some(socket)),
+            Stage::Ended(socket) => Stage::Ended(socket),
+            Stage::Listening(_) => Stage::Ended(None),
+        };
+    }
+
+    /// Nothing passes any more. A program that dies is why its socket failed and says more, but the
+    /// kernel closes its sockets before it tells that it has ended.
+    fn fail(&mut self, error: &io::Error, watch: &Watch) {
+        self.end_stage();
+        self.failed = Some(Failed { error: format!("the connection: {error}"), at: watch.now() });
+        self.look_why(watch);
+    }
+
+    fn look_why(&mut self, watch: &Watch) {
+        if let Some(reason) = self.under.fault() {
+            return self.close(reason);
+        }
+        let Some(Failed { error, at }) = &self.failed else { return };
+        if watch.now().saturating_since(*at) >= self.under.hindsight() {
+            self.close(error.clone());
+        }
     }
 
     /// What the other side's greeting is for: the cloud answers it, and both look whether they are
@@ -199,7 +242,7 @@ impl Stream {
             && !self.greeted
             && let Err(error) = self.write(GREETING)
         {
-            return self.fail(&error);
+            return self.fail(&error, watch);
         }
         self.greeted = true;
         self.look_whether_ready(watch);
@@ -215,7 +258,11 @@ impl Stream {
     }
 
     fn is_waiting_to_be_ready(&self) -> bool {
-        self.greeted && self.state == State::Connecting
+        self.greeted && self.state == State::Connecting && self.failed.is_none()
+    }
+
+    fn is_waiting_to_know_why(&self) -> bool {
+        self.failed.is_some() && !matches!(self.state, State::Closed(_))
     }
 }
 
@@ -236,7 +283,7 @@ impl Carrier for Stream {
         }
     }
 
-    fn receive(&mut self, _source: usize, _watch: &Watch) -> bool {
+    fn receive(&mut self, _source: usize, watch: &Watch) -> bool {
         let received = match &self.stage {
             Stage::Listening(_) => self.accept(),
             Stage::Connecting(_) => self.finish_connecting(),
@@ -244,20 +291,21 @@ impl Carrier for Stream {
             Stage::Ended(_) => Ok(false),
         };
         received.unwrap_or_else(|error| {
-            self.fail(&error);
+            self.fail(&error, watch);
             true
         })
     }
 
-    fn send(&mut self, message: &[u8], _watch: &Watch) -> Sent {
+    fn send(&mut self, message: &[u8], watch: &Watch) -> Sent {
         let room = SEND_BUFFER.saturating_sub(self.unsent.len());
-        if self.state != State::Established || message.len() > MAX_MESSAGE.min(room) {
+        let is_open = self.state == State::Established && self.failed.is_none();
+        if !is_open || message.len() > MAX_MESSAGE.min(room) {
             return Sent::Refused;
         }
         match self.write(message) {
             Ok(()) => Sent::Accepted,
             Err(error) => {
-                self.fail(&error);
+                self.fail(&error, watch);
                 Sent::Refused
             }
         }
@@ -272,13 +320,12 @@ impl Carrier for Stream {
             Some(message) => return Step::Deliver(message),
             None => {}
         }
-        if let Some(reason) = self.under.fault() {
-            self.close(reason);
-        }
+        self.look_why(watch);
         if self.is_waiting_to_be_ready() {
             self.look_whether_ready(watch);
         }
-        Step::Wait(self.is_waiting_to_be_ready().then(|| watch.now() + LOOK))
+        let soon = self.is_waiting_to_be_ready() || self.is_waiting_to_know_why();
+        Step::Wait(soon.then(|| watch.now() + LOOK))
     }
 
     fn state(&self) -> State {
@@ -293,7 +340,8 @@ impl Carrier for Stream {
         self.under.cpu_time()
     }
 
-    fn finish(self: Box<Self>) -> Carried {
+    fn finish(mut self: Box<Self>) -> Carried {
+        self.under.hush();
         let socket = match &self.stage {
             Stage::Connected(socket) | Stage::Connecting(socket) => Some(socket),
             Stage::Ended(socket) => socket.as_ref(),
@@ -304,6 +352,7 @@ impl Carrier for Stream {
         Carried {
             delivery: self.delivery(),
             statistics: ProtocolStatistics { retransmissions, ..ProtocolStatistics::default() },
+            error_correction: None,
             reads: Lateness::default(),
             stalls: Stalls::default(),
             damage: Damage::default(),

@@ -16,8 +16,10 @@ use super::program::{FOLDERS, Program, find, find_in};
 use super::socket::Options;
 use crate::engine::carrier::{Stream, Underlay};
 use crate::engine::lab::Lab;
+use crate::engine::real_clock::Clock;
 use crate::protocol::Role;
 use crate::protocol::settings::KcptunSettings;
+use crate::units::Instant;
 
 const CLIENT: &str = "kcptun-client";
 const SERVER: &str = "kcptun-server";
@@ -25,9 +27,14 @@ const SERVER: &str = "kcptun-server";
 const ENTRANCE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7000);
 /// Where the server leads them: to the cloud's endpoint.
 const TARGET: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7001);
-/// How long a program may take until it listens, and how often is looked whether it does.
+/// How long a program may take until it listens.
 const LISTEN_LIMIT: Duration = Duration::from_secs(10);
+/// How often is looked whether it does, at first, and then ever more rarely: a table of all sockets
+/// takes milliseconds to read.
 const LOOK: Duration = Duration::from_millis(2);
+const WAITED_PER_LOOK: u32 = 16;
+/// How long a program whose connection has ended may take to be gone, on a busy machine.
+const HINDSIGHT: Duration = Duration::from_secs(1);
 
 /// Where kcptun is on this machine.
 pub struct Programs {
@@ -90,14 +97,16 @@ fn listening(
     mut program: Program,
     mut is_open: impl FnMut() -> Result<bool, KernelSocketError>,
 ) -> Result<Program, KernelSocketError> {
-    for _ in 0..LISTEN_LIMIT.as_millis() / LOOK.as_millis() {
+    let since = Clock::start();
+    let waited = || since.now().saturating_since(Instant::ZERO);
+    while waited() < LISTEN_LIMIT {
         if let Some(said) = program.ended() {
             return Err(KernelSocketError::Ended { program: program.name(), said });
         }
         if is_open()? {
             return Ok(program);
         }
-        sleep(LOOK);
+        sleep(LOOK.max(waited() / WAITED_PER_LOOK));
     }
     let (said, limit_s) = (program.said(), LISTEN_LIMIT.as_secs());
     Err(KernelSocketError::NotListening { program: program.name(), limit_s, said })
@@ -128,6 +137,15 @@ impl Underlay for Kcptun {
     fn fault(&mut self) -> Option<String> {
         let name = self.program.name();
         self.program.ended().map(|how| format!("{name} ended: {how}"))
+    }
+
+    /// One that has lost its peer would send for ever, and what is on the path never come to an end.
+    fn hush(&mut self) {
+        self.program.freeze();
+    }
+
+    fn hindsight(&self) -> Duration {
+        HINDSIGHT
     }
 
     fn cpu_time(&self) -> Duration {

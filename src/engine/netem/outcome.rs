@@ -57,6 +57,7 @@ pub(super) fn outcome(measured: Measured) -> Outcome {
         handshake: Handshake { duration: connecting, up: handshake(0), down: handshake(1) },
         delivery: vehicle.delivery,
         statistics: vehicle.statistics,
+        error_correction: vehicle.error_correction.zip(cloud.error_correction).map(<[_; 2]>::from),
         kernel_sockets: vehicle.sockets.zip(cloud.sockets).map(<[_; 2]>::from),
         wire: (0..).zip(observed.counts.iter().zip(counters)).map(wire).collect(),
         volumes: each.filter_map(|count| count.volume.clone()).collect(),

@@ -6,7 +6,9 @@ use super::meter::{Meter, Side};
 use super::path::OneWay;
 use super::response_size;
 use crate::engine::{EngineError, Trial};
-use crate::protocol::{Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State, build};
+use crate::protocol::{
+    Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, ShardCounts, State, build,
+};
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, Volume, WireCount};
 use crate::scenario::plan::PathPlan;
@@ -223,6 +225,13 @@ impl World {
     /// Of the vehicle, which sends the workload.
     pub(super) fn statistics(&self) -> ProtocolStatistics {
         self.vehicle.protocol.statistics()
+    }
+
+    /// Of the vehicle and the cloud.
+    pub(super) fn error_correction(&self) -> Option<[ShardCounts; 2]> {
+        let [vehicle, cloud] =
+            [&self.vehicle, &self.cloud].map(|end| end.protocol.error_correction());
+        Some([vehicle?, cloud?])
     }
 
     /// What went out while the connection was set up, in each direction.

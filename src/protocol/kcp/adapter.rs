@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::protocol::kcptun::Wrapping;
+use crate::protocol::kcptun::fec::ShardCounts;
 use crate::protocol::settings::KcpSettings;
 use crate::protocol::{
     Datagram, Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, State,
@@ -51,7 +52,10 @@ pub struct Kcp {
     awaits_conversation: bool,
     delivered: VecDeque<Vec<u8>>,
     discarded: u64,
+    /// Of the datagrams that error correction has made again, those with news, …
     recovered: u64,
+    /// … and those without.
+    known: u64,
 }
 
 impl Kcp {
@@ -75,6 +79,7 @@ impl Kcp {
             delivered: VecDeque::new(),
             discarded: 0,
             recovered: 0,
+            known: 0,
             engine: Engine::new(conv, EngineSettings::from(settings), behaviour),
         }
     }
@@ -85,11 +90,6 @@ impl Kcp {
         Self { awaits_conversation, ..Self::new(settings, Role::Server, seed) }
     }
 
-    /// Datagrams with news that error correction has made again.
-    pub const fn recovered(&self) -> u64 {
-        self.recovered
-    }
-
     fn input(&mut self, now: Instant, datagram: &[u8], origin: Origin) {
         self.driver.advance(&mut self.engine, now.as_millis());
         if std::mem::take(&mut self.awaits_conversation) {
@@ -98,7 +98,8 @@ impl Kcp {
         let news = matches!(self.engine.input(datagram, origin), Ok(News::Some));
         match origin {
             Origin::Arrived => self.discarded += u64::from(!news),
-            Origin::Recovered => self.recovered += u64::from(news),
+            Origin::Recovered if news => self.recovered += 1,
+            Origin::Recovered => self.known += 1,
         }
         while let Some(bytes) = self.engine.receive() {
             self.channel.read(bytes, &mut self.delivered);
@@ -176,6 +177,11 @@ impl Protocol for Kcp {
             retransmissions: Some(self.engine.retransmissions()),
             discarded: self.discarded,
         }
+    }
+
+    fn error_correction(&self) -> Option<ShardCounts> {
+        let (recovered, known) = (self.recovered, self.known);
+        self.wrapping.counts().map(|heard| ShardCounts { recovered, known, ..heard })
     }
 }
 

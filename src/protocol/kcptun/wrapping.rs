@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use thiserror::Error;
 
 use super::crypt::{self, Crypt, CryptError, Envelope};
-use super::fec::{self, Decoder, DecoderError, Encoder, GroupSizes, Kind, Shard, ShardError};
+use super::fec::{
+    self, Decoder, DecoderError, Encoder, GroupSizes, Kind, Shard, ShardCounts, ShardError,
+};
 
 /// One side of a connection: what it sends and what it hears.
 #[derive(Debug, Default)]
@@ -20,6 +22,28 @@ pub struct Wrapping {
 struct Fec {
     encoder: Encoder,
     decoder: Decoder,
+    /// But for what was made again.
+    counts: ShardCounts,
+}
+
+impl Fec {
+    fn new(sizes: GroupSizes) -> Self {
+        Self {
+            encoder: Encoder::new(sizes),
+            decoder: Decoder::new(sizes),
+            counts: ShardCounts::default(),
+        }
+    }
+
+    fn take(&mut self, now_ms: u64, shard: &Shard<'_>) -> Result<Vec<Vec<u8>>, DecoderError> {
+        match shard.kind {
+            Kind::Data => self.counts.data += 1,
+            Kind::Parity => self.counts.parity += 1,
+        }
+        let recovered = self.decoder.take(now_ms, shard);
+        self.counts.failed += u64::from(matches!(recovered, Err(DecoderError::Forged(_))));
+        recovered
+    }
 }
 
 /// What a packet held.
@@ -49,8 +73,7 @@ impl Wrapping {
     pub fn new(crypt: Option<Crypt>, fec: Option<GroupSizes>, seed: u64) -> Self {
         Self {
             envelope: crypt.map(|crypt| Envelope::new(crypt, seed)),
-            fec: fec
-                .map(|sizes| Fec { encoder: Encoder::new(sizes), decoder: Decoder::new(sizes) }),
+            fec: fec.map(Fec::new),
             outgoing: VecDeque::new(),
         }
     }
@@ -60,6 +83,12 @@ impl Wrapping {
         let envelope = if crypt.is_some() { crypt::OVERHEAD } else { 0 };
         let shard = if fec.is_some() { fec::OVERHEAD } else { 0 };
         envelope + shard
+    }
+
+    /// What has been heard; what became of what it made again is known where that goes. `None`:
+    /// error correction is off.
+    pub fn counts(&self) -> Option<ShardCounts> {
+        self.fec.as_ref().map(|fec| fec.counts)
     }
 
     /// Takes a KCP datagram that is to leave.
@@ -99,7 +128,7 @@ impl Wrapping {
     fn decode(&mut self, now_ms: u64, shard: &Shard<'_>) -> Result<Unwrapped, WrappingError> {
         let recovered = match &mut self.fec {
             None => Err(WrappingError::NoDecoder),
-            Some(fec) => fec.decoder.take(now_ms, shard).map_err(WrappingError::from),
+            Some(fec) => fec.take(now_ms, shard).map_err(WrappingError::from),
         };
         match shard.kind {
             Kind::Parity => Ok(Unwrapped { datagram: None, recovered: recovered? }),

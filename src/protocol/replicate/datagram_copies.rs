@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 use crate::protocol::first_copy::FirstCopy;
 use crate::protocol::{
-    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Sent, State,
+    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Sent,
+    ShardCounts, State,
 };
 use crate::units::{Instant, PathId};
 
@@ -84,6 +85,10 @@ impl Protocol for DatagramCopies {
     fn statistics(&self) -> ProtocolStatistics {
         let inner = self.inner.statistics();
         ProtocolStatistics { discarded: inner.discarded + self.discarded, ..inner }
+    }
+
+    fn error_correction(&self) -> Option<ShardCounts> {
+        self.inner.error_correction()
     }
 
     fn log_in(&mut self, book: &QlogBook) {

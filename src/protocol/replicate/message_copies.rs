@@ -3,7 +3,8 @@
 
 use crate::protocol::first_copy::FirstCopy;
 use crate::protocol::{
-    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Sent, State,
+    Datagram, Delivery, Output, PathChange, Protocol, ProtocolStatistics, QlogBook, Sent,
+    ShardCounts, State,
 };
 use crate::units::{Instant, PathId};
 use crate::workload::message_id;
@@ -103,6 +104,10 @@ impl Protocol for MessageCopies {
                 .or(sum.retransmissions),
             discarded: sum.discarded + one.discarded,
         })
+    }
+
+    fn error_correction(&self) -> Option<ShardCounts> {
+        self.connections.iter().map(|(_, connection)| connection.error_correction()).sum()
     }
 
     fn log_in(&mut self, book: &QlogBook) {

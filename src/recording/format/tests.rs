@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::protocol::ShardCounts;
 use crate::recording::{Fidelity, Message, Messages, sample};
 
 #[test]
@@ -9,6 +10,17 @@ fn equal_recordings_give_equal_bytes_that_read_back_the_same() {
     let bytes = encode(&recording);
     assert_eq!(bytes, encode(&recording.clone()));
     assert_eq!(decode(&bytes).unwrap(), recording);
+}
+
+#[test]
+fn counts_of_error_correction_are_kept_and_an_older_recording_has_none() {
+    let counts = ShardCounts { data: 5, parity: 4, recovered: 3, known: 2, failed: 1 };
+    let mut recording = sample::recording("kcp", 0);
+    let older = encode(&recording);
+    recording.error_correction = Some([counts, ShardCounts::default()]);
+    assert_eq!(decode(&encode(&recording)).unwrap(), recording);
+    assert!(!String::from_utf8(older.clone()).unwrap().contains("error_correction"));
+    assert_eq!(decode(&older).unwrap().error_correction, None);
 }
 
 #[test]

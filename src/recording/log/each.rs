@@ -28,7 +28,7 @@ impl EachLog {
 
     pub(super) fn delivered(&mut self, id: u64, at: Duration) -> Option<Duration> {
         let message = self.messages.get_mut(usize::try_from(id).ok()?)?;
-        if message.delivered.is_some() {
+        if message.sent.is_none() || message.delivered.is_some() {
             return None;
         }
         message.delivered = Some(nanos(at));

@@ -19,6 +19,7 @@ fn each_message_keeps_its_three_times() {
     assert_eq!(log.delivered(1, ms(61)), None, "a second copy does not count");
     assert_eq!(log.delivered(7, ms(61)), None, "a message never sent does not count");
     log.refused(2);
+    assert_eq!(log.delivered(2, ms(62)), None, "nor one that was refused");
     assert_eq!((log.sent_count(), log.undelivered()), (2, 1));
     assert_eq!(log.take_recent(), Some((ms(40), ms(40))));
     assert_eq!(log.take_recent(), None);

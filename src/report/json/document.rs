@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::sockets::KernelEnd;
 use crate::link::profile::LinkProfile;
+use crate::protocol::ShardCounts;
 use crate::recording::EngineKind;
 use crate::recording::{Fidelity, QdiscCounters, WireCount};
 use crate::units::Direction;
@@ -149,6 +150,15 @@ pub struct Figures<'a> {
     pub handshake: Handshake,
     /// `null` where the protocol has none.
     pub retransmissions: Option<u64>,
+    /// `null` where the protocol has none, or a recording is older than these counts.
+    pub error_correction: Option<ErrorCorrection>,
+}
+
+/// What came to each end, and what it made again of it; all runs together, from the handshake on.
+#[derive(Debug, Serialize)]
+pub struct ErrorCorrection {
+    pub vehicle: ShardCounts,
+    pub cloud: ShardCounts,
 }
 
 #[derive(Debug, Serialize)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::protocol::ShardCounts;
 use crate::recording::{Messages, Recording, Status, sample};
 use crate::report::summarise;
 
@@ -64,6 +65,24 @@ fn senders_that_delivered_or_sent_nothing() {
     let mut plan = sample::plan(1);
     plan.senders.retain(|sender| ["kcp", "mpquic"].contains(&sender.name.as_str()));
     insta::assert_snapshot!(render(&summarise(&plan, &[silent, nothing]), WIDE));
+}
+
+#[test]
+fn error_correction_is_told_by_end() {
+    let vehicle = ShardCounts { data: 2950, parity: 1968, recovered: 31, known: 2, failed: 0 };
+    let cloud = ShardCounts { data: 2940, parity: 1961, recovered: 48, known: 1, failed: 3 };
+    let corrected = |repetition| Recording {
+        error_correction: Some([vehicle, cloud]),
+        ..sample::recording("kcp", repetition)
+    };
+    let mut plan = sample::plan(2);
+    plan.senders.retain(|sender| sender.name == "kcp");
+    let text = render(&summarise(&plan, &[corrected(0), corrected(1)]), WIDE);
+    let (_, section) = text.split_once("Error correction").expect("a section");
+    let section: String = section.lines().take(4).map(|line| format!("{line}\n")).collect();
+    insta::assert_snapshot!(section);
+    let older = [corrected(0), sample::recording("kcp", 1)];
+    assert!(!render(&summarise(&plan, &older), WIDE).contains("Error correction"));
 }
 
 #[test]

@@ -152,6 +152,97 @@ fn a_peer_that_ends_or_resets_or_talks_nonsense_closes_it_with_the_reason() {
     assert!(reason(&stream).contains("announced a message of 4294967295 bytes"));
 }
 
+/// Bytes that nobody framed: whatever they are, it is closed with a reason or waits for more, what
+/// was whole before them is delivered, and nothing panics or is kept without end.
+#[test]
+fn garbage_in_the_framing_is_said_and_what_came_before_it_is_delivered() {
+    let longest = MAX_MESSAGE as u32;
+    for (garbage, expected) in [
+        (&b"GET / HTTP/1.1\r\n\r\n"[..], "announced a message of 1195725856 bytes"),
+        (&(longest + 1).to_be_bytes(), "announced a message of 1048577 bytes"),
+        (&[0xff; 4096], "announced a message of 4294967295 bytes"),
+        (&[0x80, 0, 0, 0], "announced a message of 2147483648 bytes"),
+    ] {
+        let (mut stream, mut peer, watch) = established();
+        peer.write_all(&[&frame(b"12345678"), garbage].concat()).expect("sent");
+        let closed = |stream: &Stream| matches!(stream.state(), State::Closed(_));
+        assert_eq!(drive(&mut stream, &watch, closed), [b"12345678"]);
+        assert!(reason(&stream).contains(expected), "{}", reason(&stream));
+        assert_eq!(stream.send(b"12345678", &watch), Sent::Refused);
+    }
+}
+
+#[test]
+fn a_stream_that_ends_within_a_message_says_how_much_of_it_had_come() {
+    let whole = frame(&[7; 600]);
+    for (cut, expected) in [
+        (2, "within a message: 2 bytes of its length had come"),
+        (4, "within a message: 0 of its 600 bytes had come"),
+        (504, "within a message: 500 of its 600 bytes had come"),
+    ] {
+        let (mut stream, mut peer, watch) = established();
+        peer.write_all(&[&frame(b"12345678"), &whole[..cut]].concat()).expect("sent");
+        drop(peer);
+        let closed = |stream: &Stream| matches!(stream.state(), State::Closed(_));
+        assert_eq!(drive(&mut stream, &watch, closed), [b"12345678"]);
+        let end = format!("the connection: the other side ended it {expected}");
+        assert_eq!(reason(&stream), end);
+    }
+}
+
+/// A message that says nothing is a greeting, and how many of them come does not matter.
+#[test]
+fn a_peer_that_greets_without_end_is_answered_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let mut peer = TcpStream::connect(listener.local_addr().expect("known")).expect("connected");
+    listener.set_nonblocking(true).expect("set");
+    let (mut cloud, watch) =
+        (Stream::listening(listener, Box::new(Bare)), Watch::new(&Bounds::new(Pace::Real)));
+    let greetings = [0; 4 * 10_000];
+    peer.write_all(&[&greetings, &frame(b"12345678")[..]].concat()).expect("sent");
+    let delivered = (0..10_000).map(|_| turn(&mut cloud, &watch)).find(|turn| !turn.is_empty());
+    assert_eq!(delivered.expect("it arrives"), [b"12345678"]);
+    assert_eq!(cloud.state(), State::Established);
+    drop(cloud);
+    let mut answers = Vec::new();
+    peer.read_to_end(&mut answers).expect("read");
+    assert_eq!(answers, [0; 4]);
+}
+
+/// What is under the stream knows why it failed, but a moment later: this is what counts.
+#[test]
+fn a_failed_connection_waits_for_the_word_of_what_is_under_it() {
+    struct Late(std::sync::Arc<std::sync::atomic::AtomicU32>, Duration);
+    impl Underlay for Late {
+        fn furnish(&self, _socket: &TcpStream) -> io::Result<()> {
+            Ok(())
+        }
+        fn hindsight(&self) -> Duration {
+            self.1
+        }
+        fn fault(&mut self) -> Option<String> {
+            let asked = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            (asked > 1_000_000).then(|| "it died".to_owned())
+        }
+    }
+    for (hindsight, expected) in [
+        (Duration::from_secs(3600), "it died"),
+        (Duration::ZERO, "the connection: the other side ended it"),
+    ] {
+        let asked = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let (mut stream, peer, watch) = established();
+        stream.under = Box::new(Late(std::sync::Arc::clone(&asked), hindsight));
+        drop(peer);
+        drive(&mut stream, &watch, |stream| matches!(stream.stage, Stage::Ended(_)));
+        let waits = !hindsight.is_zero();
+        assert_eq!(stream.state() == State::Established, waits);
+        assert_eq!(stream.send(b"12345678", &watch), Sent::Refused, "nothing would carry it");
+        asked.store(2_000_000, std::sync::atomic::Ordering::Relaxed);
+        drive(&mut stream, &watch, |stream| matches!(stream.state(), State::Closed(_)));
+        assert_eq!(reason(&stream), expected);
+    }
+}
+
 #[test]
 fn a_peer_that_refuses_closes_it_with_the_reason() {
     let unused = TcpListener::bind("127.0.0.1:0").expect("bound").local_addr().expect("an address");

@@ -191,6 +191,12 @@ fn senders_with_a_kernel() {
     wrong_with("user timeout in another word", kcp, "{ tcp: { path: 4g, user-timeout: none } }");
     wrong_with("user timeout of nothing", kcp, "{ tcp: { path: 4g, user-timeout: 0ms } }");
     wrong_with("mptcp on one path", kcp, "{ mptcp: { paths: [4g] } }");
+    let names = (1..=9).map(|path| format!("p{path}")).collect::<Vec<_>>();
+    let nine: String = names.iter().map(|name| format!("  {name}: {{}}\n")).collect();
+    let mptcp = format!("{{ mptcp: {{ paths: [{}] }} }}", names.join(", "));
+    let text = small_with(kcp, &mptcp)
+        .replace("  5g: { delay: 25ms }\n", &format!("  5g: {{ delay: 25ms }}\n{nine}"));
+    wrong("mptcp on nine paths", &text);
     wrong_with("kcptun without parity", kcp, "{ kcptun: { path: 4g, fec: { data: 3 } } }");
     wrong_with("kcptun with 0+2", kcp, "{ kcptun: { path: 4g, fec: { data: 0, parity: 2 } } }");
     wrong_with(

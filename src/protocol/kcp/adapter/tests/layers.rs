@@ -125,8 +125,27 @@ fn a_lost_datagram_is_recovered_without_being_sent_again() {
         }
     }
     assert_eq!(drain(&mut sides[1], at_ms(3)).1, [b"a", b"b", b"c"]);
-    assert_eq!((sides[1].recovered(), sides[1].statistics().discarded), (1, 0));
+    assert_eq!(sides[1].statistics().discarded, 0);
+    // The first parity shard completes the group; the second one is alone.
+    let heard = ShardCounts { data: 2, parity: 2, recovered: 1, ..ShardCounts::default() };
+    assert_eq!(sides[1].error_correction(), Some(heard));
+    assert_eq!(sides[0].error_correction(), Some(ShardCounts::default()));
     assert_eq!(sides[0].statistics().retransmissions, Some(0));
+}
+
+/// As kcp-go does: with as much parity as data, the parity of a whole group makes it once more.
+#[test]
+fn what_is_made_again_for_nothing_is_counted_apart() {
+    let mut sides = both_sides(&layered(groups(1, 1), Some(Crypt::None), None));
+    sides[0].send(at_ms(0), b"a");
+    for packet in drain(&mut sides[0], at_ms(0)).0 {
+        sides[1].receive(at_ms(3), datagram(&packet));
+    }
+    let heard = ShardCounts { data: 1, parity: 1, known: 1, ..ShardCounts::default() };
+    assert_eq!(sides[1].error_correction(), Some(heard));
+    let mut plain = layered(None, None, None);
+    plain.stream = true;
+    assert_eq!(both_sides(&plain)[0].error_correction(), None);
 }
 
 #[test]
