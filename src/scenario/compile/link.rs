@@ -225,7 +225,7 @@ fn reorder(fields: &mut Fields) -> Option<Option<Reorder>> {
     Some(Some(Reorder { probability, correlation, gap }))
 }
 
-/// `none`, `40Mbit/s`, `{ rate: 40Mbit/s, overhead: 14B, cell: 48B, cell-overhead: 5B }`, or
+/// `none`, `40Mbit/s`, `{ rate: 40Mbit/s, overhead: 4B, cell: 48B, cell-overhead: 5B }`, or
 /// `{ rate: 40Mbit/s, burst: 32kB, queue: 250kB }`: a line or a bucket, and never both.
 fn rate(fields: &mut Fields) -> Option<(Option<RateLimit>, Option<TokenBucket>)> {
     let (key, node) = fields.take_entry("rate")?;
