@@ -16,7 +16,8 @@ Exit codes:
        asked for cannot run it on any machine
     3  this machine lacks what the engine or a sender needs (see `impairlab doctor`)
     4  the results could not be written
-    5  the host spoilt a result (run --strict, agree)
+    5  the host spoilt a result (run --strict), or disturbed a run where the engines do not agree
+       or the runs are too few to say (agree)
     6  the engines disagree (agree)
     7  too few runs to say whether the engines agree (agree)
     8  the impairment was not what was asked for (run)
