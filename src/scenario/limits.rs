@@ -21,6 +21,7 @@ pub const NAME_LENGTH: usize = 48;
 pub const TEXT_LENGTH: usize = 2000;
 pub const SOURCES: usize = 32;
 
+/// No more than the addresses of a peer that Linux' multipath TCP takes.
 pub const PATHS: usize = 8;
 pub const VEHICLES: u64 = 10_000;
 pub const SENDERS: usize = 64;
@@ -67,7 +68,5 @@ pub const QUIC_DATAGRAM_MESSAGE: u32 = 1_140;
 pub const ARQ_HEADER: u32 = 5;
 /// Bytes that `copy: datagram` puts before each copy: its number.
 pub const COPY_HEADER: u32 = 4;
-/// Paths of one `mptcp` connection: Linux takes eight addresses of a peer at most.
-pub const MPTCP_PATHS: usize = 8;
 /// Letters of a name of the kernel's (its TCP_CA_NAME_MAX, less the end).
 pub const KERNEL_NAME: usize = 15;

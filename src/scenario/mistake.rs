@@ -108,8 +108,6 @@ pub enum Mistake {
     MoreThanCertain { a: &'static str, b: &'static str },
     #[error("`{protocol}` needs {least} {} or more", if *least == 1 { "path" } else { "paths" })]
     TooFewPaths { protocol: &'static str, least: usize },
-    #[error("`{protocol}` takes {most} paths at most")]
-    TooManyPaths { protocol: &'static str, most: usize },
     #[error("`{protocol}` needs its paths to be all IPv4 or all IPv6")]
     MixedIp { protocol: &'static str },
     #[error("`{text}` cannot be the name of anything of the kernel's")]

@@ -7,8 +7,6 @@ use super::{Engines, Sender};
 use crate::protocol::ProtocolSettings;
 use crate::protocol::settings::MptcpSettings;
 use crate::scenario::fields::Fields;
-use crate::scenario::limits;
-use crate::scenario::mistake::Mistake;
 
 pub const SENDER: Sender = Sender {
     keyword: "mptcp",
@@ -42,11 +40,5 @@ fn read(fields: &mut Fields, choice: PathChoice) -> Option<ProtocolSettings> {
     let paths = paths::several(fields, "mptcp", LEAST_PATHS, names);
     let mut settings = MptcpSettings::new(Vec::new());
     option::read(&options(), fields, &mut settings);
-    let paths = paths?;
-    if paths.len() > limits::MPTCP_PATHS {
-        let mistake = Mistake::TooManyPaths { protocol: "mptcp", most: limits::MPTCP_PATHS };
-        fields.mistakes.push(fields.place().clone(), mistake);
-        return None;
-    }
-    Some(ProtocolSettings::Mptcp(MptcpSettings { paths, ..settings }))
+    Some(ProtocolSettings::Mptcp(MptcpSettings { paths: paths?, ..settings }))
 }
