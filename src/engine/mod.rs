@@ -51,9 +51,12 @@ pub use netem::NetemError;
 pub use outcome::Outcome;
 pub use pace::Pace;
 
-/// One-way delay of every path while connections are set up. The link is otherwise clean, so that
-/// no sender starts with a handicap, and paths are validated before the first loss.
+/// One-way delay of every path while connections are set up, but for senders of the kernel. The link
+/// is otherwise clean, so that no sender starts with a handicap, and paths are validated before the
+/// first loss.
 pub const CLEAN_DELAY: Duration = Duration::from_millis(2);
+/// … and of those: a longer delay of the path is cut to this, so that they connect in time.
+const LONGEST_CLEAN_DELAY: Duration = Duration::from_millis(250);
 /// A sender that is not connected by then on a clean link never will be.
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// From the moment all is connected to the start of the workload: acknowledgements of the handshake
@@ -130,9 +133,8 @@ pub struct Progress {
     pub dark: Vec<PathId>,
 }
 
-/// The link of every path while connections are set up.
-pub fn clean_profile() -> LinkProfile {
-    LinkProfile { delay: CLEAN_DELAY, limit: u32::MAX, ..LinkProfile::default() }
+fn clean_profile(delay: Duration) -> LinkProfile {
+    LinkProfile { delay, limit: u32::MAX, ..LinkProfile::default() }
 }
 
 /// How long after the last scheduled message a sender may still deliver.
@@ -141,6 +143,19 @@ pub fn drain_limit(delivery: Delivery) -> Duration {
 }
 
 impl Trial {
+    /// The link while the connection is set up: nothing but a delay. That is short, but for senders
+    /// of the kernel, whose TCP keeps the least round trip it has seen for five minutes, and takes
+    /// packets for lost that overtake one another by a quarter of it: they meet the delay of the
+    /// path itself.
+    pub fn clean_profile(&self, path: PathId, direction: Direction) -> LinkProfile {
+        let path = &self.plan.paths[path.index()];
+        let profile = if direction == Direction::Up { &path.up } else { &path.down };
+        clean_profile(match self.sender().protocol.needs_a_kernel() {
+            true => profile.delay.min(LONGEST_CLEAN_DELAY),
+            false => CLEAN_DELAY,
+        })
+    }
+
     pub fn sender(&self) -> &SenderPlan {
         &self.plan.senders[self.sender]
     }

@@ -130,8 +130,11 @@ impl Threads {
 fn foreseen(trial: &Trial) -> Vec<[Foreseen; 2]> {
     let buckets = (0..).map(PathId).zip(changes::buckets(&trial.plan));
     let both = buckets.map(|(path, [up, down])| {
-        [(Direction::Up, up), (Direction::Down, down)]
-            .map(|(direction, bucket)| Foreseen { bucket, volume: trial.volume(path, direction) })
+        [(Direction::Up, up), (Direction::Down, down)].map(|(direction, bucket)| Foreseen {
+            clean: trial.clean_profile(path, direction),
+            bucket,
+            volume: trial.volume(path, direction),
+        })
     });
     both.collect()
 }

@@ -147,7 +147,7 @@ fn end_sockets(end: &EndSockets) -> Vec<u64> {
         let optional = [tcp.timeouts, tcp.min_rtt_us].into_iter().flatten();
         [segments, data, bytes, times, others].into_iter().flatten().chain(optional)
     };
-    let mptcp = end.mptcp.iter().flat_map(|mptcp| [mptcp.subflows, mptcp.retransmissions]);
+    let mptcp = end.mptcp.iter().map(|mptcp| mptcp.subflows);
     let connections = end.connections.iter().flat_map(figures);
     connections.chain(mptcp).chain([end.retransmitted_in_namespace]).collect()
 }

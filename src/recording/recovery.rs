@@ -49,7 +49,13 @@ impl Recovery {
             return Some(Recovery::Unknown);
         }
         known.sort();
-        known.get(known.len().saturating_sub(1) / 2).copied()
+        let low = *known.get(known.len().checked_sub(1)? / 2)?;
+        let high = known[known.len() / 2];
+        Some(match (low, high) {
+            (Recovery::After(low), Recovery::After(high)) => Recovery::After((low + high) / 2),
+            // Half way to never is never.
+            _ => high,
+        })
     }
 }
 

@@ -53,15 +53,14 @@ pub struct TcpFigures {
     pub segment_size: u64,
 }
 
-/// `struct mptcp_info` (`linux/mptcp.h`).
+/// `struct mptcp_info` (`linux/mptcp.h`). What was sent once more on another subflow is not in it:
+/// the kernel's own count of it stayed 0 where the bytes of the subflows showed that there was some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MptcpFigures {
     /// At the end, the first included.
     pub subflows: u64,
     /// It had become plain TCP.
     pub fallback: bool,
-    /// Pieces that were sent again on another subflow.
-    pub retransmissions: u64,
 }
 
 impl EndSockets {

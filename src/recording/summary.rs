@@ -286,7 +286,7 @@ fn longest(trials: &[&Recording], seed: u64) -> LongestGap {
     let worst = trials.iter().zip(&gaps).max_by_key(|(_, gap)| gap.length());
     let median = |times: &[u64]| {
         let lengths = gaps.iter().map(Gap::length).zip(times.iter().copied());
-        Distribution::from_counts(lengths).quantile(Quantile::P50).unwrap_or(Latency::LOST)
+        Distribution::from_counts(lengths).median().unwrap_or(Latency::LOST)
     };
     LongestGap {
         gap: worst.map_or(Gap::default(), |(_, gap)| *gap),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{FleetCost, Recording};
-use crate::statistics::{Latency, Quantile};
+use crate::statistics::{Distribution, Latency, Quantile};
 
 /// Of every vehicle in every run: none has random numbers in common with another.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,13 +48,17 @@ impl Vehicles {
                 Some((vehicle.messages.latencies().quantile(Quantile::P99)?, vehicle))
             })
             .collect();
-        tails.sort_by_key(|(p99, vehicle)| (*p99, vehicle.repetition, vehicle.vehicle));
+        // Of those without a P99 the one that lost most is the worst.
+        tails.sort_by_key(|(p99, at)| {
+            let lost = at.messages.scheduled() - at.messages.delivered();
+            (*p99, lost, at.repetition, at.vehicle)
+        });
         let (worst, at) = *tails.last()?;
         let needed = Quantile::P99.samples_needed();
         Some(Self {
             count: u32::try_from(count).ok()?,
             best: tails[0].0,
-            median: tails[(tails.len() - 1) / 2].0,
+            median: Distribution::from_samples(tails.iter().map(|(p99, _)| *p99)).median()?,
             worst,
             worst_vehicle: at.vehicle,
             worst_repetition: at.repetition,
@@ -82,5 +86,21 @@ impl VehicleCost {
             gateway_heap: heap(|cost| cost.gateway_heap_bytes),
             vehicle_heap: heap(|cost| cost.vehicle_heap_bytes),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::{Messages, sample};
+
+    #[test]
+    fn of_those_that_lose_more_than_has_a_p99_the_worst_is_the_one_that_loses_most() {
+        let mut trial = sample::recording("udp", 0);
+        trial.others = vec![Recording { vehicle: 1, ..trial.clone() }];
+        let Messages::Each(messages) = &mut trial.messages else { panic!("each is kept") };
+        messages.iter_mut().take(100).for_each(|message| message.delivered = None);
+        let vehicles = Vehicles::of(&[&trial]).expect("there are two");
+        assert_eq!((vehicles.worst, vehicles.worst_vehicle), (Latency::LOST, 0));
     }
 }

@@ -56,6 +56,14 @@ impl Distribution {
         self.ranked(quantile.rank(self.count()))
     }
 
+    /// Of an even number of samples the mean of the two in the middle: for a few runs, where the lower
+    /// of both, which is [`Quantile::P50`], would be too good. Infinite if one of them is.
+    pub fn median(&self) -> Option<Latency> {
+        let count = self.count();
+        let (low, high) = (self.ranked(count.div_ceil(2))?, self.ranked(count / 2 + 1)?);
+        Some(low.midpoint(high))
+    }
+
     /// The sample of this rank, from 1.
     pub fn ranked(&self, rank: u64) -> Option<Latency> {
         if rank == 0 {
@@ -108,6 +116,18 @@ mod tests {
 
     fn of(nanos: &[u64]) -> Distribution {
         Distribution::from_samples(nanos.iter().map(|nanos| Latency::from_nanos(*nanos)))
+    }
+
+    #[test]
+    fn the_median_is_half_way_between_the_two_in_the_middle() {
+        let median = |nanos: &[u64]| of(nanos).median();
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[9, 1, 2]), Some(Latency::from_nanos(2)));
+        assert_eq!(median(&[9, 1]), Some(Latency::from_nanos(5)));
+        assert_eq!(median(&[9, 1, 2, 4]), Some(Latency::from_nanos(3)));
+        let half_lost =
+            Distribution::from_counts([(Latency::from_nanos(1), 2), (Latency::LOST, 2)]);
+        assert_eq!(half_lost.median(), Some(Latency::LOST));
     }
 
     #[test]

@@ -19,6 +19,11 @@ impl Latency {
         delivered.map_or(Self::LOST, |at| Self(at.saturating_sub(scheduled)))
     }
 
+    /// Half way between the two; infinite if one of them is.
+    pub fn midpoint(self, other: Self) -> Self {
+        if self.is_lost() || other.is_lost() { Self::LOST } else { Self(self.0.midpoint(other.0)) }
+    }
+
     pub fn is_lost(self) -> bool {
         self == Self::LOST
     }

@@ -161,8 +161,7 @@ impl Underlay for Mptcp {
     }
 
     fn figures(&self, socket: BorrowedFd<'_>) -> Option<EndSockets> {
-        let info = info(socket)?;
-        let fallback = info.flags & FALLBACK != 0;
+        let fallback = flags(socket)? & FALLBACK != 0;
         let local = local_addresses(socket);
         let path = |index: usize| {
             let ip = local.get(index)?.to_canonical();
@@ -176,11 +175,11 @@ impl Underlay for Mptcp {
             false => subflows(socket).into_iter().enumerate().map(figures).collect(),
             true => tcp_info::of(socket).into_iter().collect(),
         };
-        let (subflows, retransmissions) = (connections.len() as u64, info.retransmissions);
+        let subflows = connections.len() as u64;
         Some(EndSockets {
             congestion: congestion(&socket),
             connections,
-            mptcp: Some(MptcpFigures { subflows, fallback, retransmissions }),
+            mptcp: Some(MptcpFigures { subflows, fallback }),
             retransmitted_in_namespace: tcp_info::retransmitted_in(&self.host),
         })
     }
@@ -193,23 +192,17 @@ const MPTCP_TCPINFO: libc::c_int = 2;
 const MPTCP_SUBFLOW_ADDRS: libc::c_int = 3;
 const FALLBACK: u32 = 1;
 
-struct Info {
-    flags: u32,
-    retransmissions: u64,
-}
-
 /// `None`: the socket is multipath TCP no more.
-fn info(socket: BorrowedFd<'_>) -> Option<Info> {
+fn flags(socket: BorrowedFd<'_>) -> Option<u32> {
     const FLAGS: usize = 8;
-    const RETRANSMITS: usize = 44;
     let mut bytes = [0; 256];
     read_option(socket, SOL_MPTCP, MPTCP_INFO, &mut bytes).ok()?;
-    Some(Info { flags: half(&bytes, FLAGS), retransmissions: half(&bytes, RETRANSMITS).into() })
+    Some(half(&bytes, FLAGS))
 }
 
 /// A kernel that has fallen back may not answer at all any more.
 fn fell_back(socket: BorrowedFd<'_>) -> bool {
-    info(socket).is_none_or(|info| info.flags & FALLBACK != 0)
+    flags(socket).is_none_or(|flags| flags & FALLBACK != 0)
 }
 
 /// `struct tcp_info` of each.

@@ -16,7 +16,7 @@ use crate::engine::bounds::Bounds;
 use crate::engine::fidelity::{Lateness, Stalls};
 use crate::engine::lab::Lab;
 use crate::engine::waiter::{Priority, Waiter};
-use crate::engine::{Pace, Trial, clean_profile};
+use crate::engine::{Pace, Trial};
 use crate::link::profile::LinkProfile;
 use crate::scenario::plan::Plan;
 use crate::units::{Direction, Instant, PathId};
@@ -104,9 +104,9 @@ impl Shaping {
         });
         let disciplines: Vec<Discipline> = disciplines.collect();
         let mut shaping = Self { shaper: lab.shaper()?, disciplines, seedless: false };
-        let settings = (0..shaping.disciplines.len()).map(|discipline| Setting {
+        let settings = shaping.disciplines.iter().enumerate().map(|(discipline, of)| Setting {
             discipline,
-            profile: clean_profile(),
+            profile: trial.clean_profile(of.path, of.direction),
             seed: None,
         });
         let step = Step { at: None, settings: settings.collect() };

@@ -15,13 +15,13 @@ use nix::poll::{PollFd, PollFlags, poll};
 use super::changes::Changed;
 use super::fingerprint::{Fingerprint, LONGEST_FRAME};
 use super::ledger::{Count, Ledger, Remains};
+use crate::engine::Pace;
 use crate::engine::bounds::Bounds;
 use crate::engine::lab::Taps;
 use crate::engine::real_clock::Clock;
 use crate::engine::receive_batch::ReceiveBatch;
 use crate::engine::syscalls::BATCH;
 use crate::engine::tap::Tap;
-use crate::engine::{Pace, clean_profile};
 use crate::link::profile::LinkProfile;
 use crate::recording::Volume;
 use crate::units::Direction;
@@ -59,6 +59,8 @@ struct Way {
 
 /// What is known of one direction of a path beforehand.
 pub(super) struct Foreseen {
+    /// Until the workload starts.
+    pub(super) clean: LinkProfile,
     /// netem has a token bucket behind it.
     pub(super) bucket: bool,
     /// To be kept.
@@ -115,7 +117,7 @@ impl Observer {
             Pace::Virtual => VIRTUAL_SLACK,
         };
         let way = |(taps, foreseen): (Taps, Foreseen)| {
-            let ledger = Ledger::new(&clean_profile(), horizon, slack).with_volume(foreseen.volume);
+            let ledger = Ledger::new(&foreseen.clean, horizon, slack).with_volume(foreseen.volume);
             Way { taps, ledger: if foreseen.bucket { ledger.with_bucket() } else { ledger } }
         };
         Self {

@@ -8,7 +8,7 @@ use crate::engine::buffer::{Buffer, Pool};
 use crate::engine::frame::{Frame, Segments, Unfit};
 use crate::engine::outcome::link_count;
 use crate::engine::witness::{Ticket, Witness};
-use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
+use crate::engine::{CLEAN_DELAY, ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::profile::LinkProfile;
 use crate::link::{BitFlip, Link, Packet, Pushed};
 use crate::recording::receipt::Receipt;
@@ -85,7 +85,8 @@ impl OneWay {
         let changes = plan.timeline.changes.iter().filter(mine).cloned();
         let seed = |number| trial.link_seed(path, direction, number);
         let volume = trial.volume(path, direction);
-        Self { volume, ..Self::with(profile, changes, seed, Instant::FAR_FUTURE) }
+        let clean = Lane::new(&trial.clean_profile(path, direction), 0);
+        Self { volume, clean, ..Self::with(profile, changes, seed, Instant::FAR_FUTURE) }
     }
 
     /// `changes`: sorted by time. `seed`: after so many of them. `start`: until then the link is
@@ -100,7 +101,7 @@ impl OneWay {
             changes.zip(1..).map(|(change, number)| (change, seed(number))).collect();
         changes.reverse();
         Self {
-            clean: Lane::new(&clean_profile(), 0),
+            clean: Lane::new(&clean_profile(CLEAN_DELAY), 0),
             live: Lane::new(profile, seed(0)),
             witness: Witness::new(profile),
             volume: None,
@@ -254,7 +255,7 @@ impl OneWay {
     }
 
     pub(super) fn take_receipts(&mut self) -> Vec<Receipt> {
-        mem::replace(&mut self.witness, Witness::new(&clean_profile())).finish()
+        mem::replace(&mut self.witness, Witness::new(&LinkProfile::default())).finish()
     }
 
     pub(super) fn next_wakeup(&self) -> Option<Instant> {

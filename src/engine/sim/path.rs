@@ -3,7 +3,7 @@
 
 use crate::engine::outcome::link_count;
 use crate::engine::witness::{Ticket, Witness};
-use crate::engine::{ETHERNET_HEADER, Trial, clean_profile};
+use crate::engine::{CLEAN_DELAY, ETHERNET_HEADER, Trial, clean_profile};
 use crate::link::{BitFlip, Departed, Link, Packet, Pushed};
 use crate::protocol::{Datagram, Ecn};
 use crate::recording::receipt::Receipt;
@@ -32,7 +32,7 @@ struct Live {
 
 impl OneWay {
     pub(super) fn new(ip: IpVersion) -> Self {
-        let clean = Link::new(&clean_profile(), 0);
+        let clean = Link::new(&clean_profile(CLEAN_DELAY), 0);
         Self { ip, clean, live: None, changes: 0, handshake: WireCount::default() }
     }
 

@@ -159,7 +159,8 @@ fn the_median_leaves_out_what_is_unknown_unless_it_is_most() {
     let after = |seconds| Recovery::After(Duration::from_secs(seconds));
     let (never, unknown) = (Recovery::Never, Recovery::Unknown);
     assert_eq!(Recovery::median([after(3), AT_ONCE, after(1), never, after(2)]), Some(after(2)));
-    assert_eq!(Recovery::median([after(3), unknown, after(1), unknown]), Some(after(1)));
+    assert_eq!(Recovery::median([after(3), unknown, after(1), unknown]), Some(after(2)));
+    assert_eq!(Recovery::median([after(1), never]), Some(never));
     assert_eq!(Recovery::median([after(3), unknown, unknown]), Some(unknown));
     assert_eq!(Recovery::median([never, never, AT_ONCE]), Some(never));
     assert_eq!(Recovery::median([]), None);

@@ -1,7 +1,7 @@
 //! Figures that every message counts in, so that one message that was lost makes them infinite: what
 //! publications give where they give no quantiles.
 
-use crate::statistics::{Distribution, Interval, Latency, Quantile, over_runs};
+use crate::statistics::{Distribution, Interval, Latency, over_runs};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WholeFigure {
@@ -27,7 +27,7 @@ impl WholeFigure {
         let worst: Vec<Latency> = runs.iter().filter_map(|run| run.ranked(run.count())).collect();
         let median = |times: &[u64]| {
             let counts = worst.iter().copied().zip(times.iter().copied());
-            Distribution::from_counts(counts).quantile(Quantile::P50)
+            Distribution::from_counts(counts).median()
         };
         let value = median(&vec![1; worst.len()])?;
         let interval = over_runs(worst.len(), seed, |drawn| median(drawn).unwrap_or(Latency::LOST));
