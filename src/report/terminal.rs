@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::figures;
 use super::table::{Cell, Table, Tone, paint};
-use super::{Order, Report, SenderReport};
+use super::{Order, Remark, Report, SenderReport};
 use crate::recording::{Figure, Recovery, Summary};
 use crate::statistics::{FEWEST_RUNS, Latency};
 use crate::workload::Workload;
@@ -99,7 +99,16 @@ pub(super) fn setup(report: &Report) -> String {
         0..=2 => outages.collect(),
         many => vec![format!("{many} outages")],
     };
-    parts.into_iter().chain(outages).collect::<Vec<_>>().join(" · ")
+    parts.into_iter().chain(outages).chain(reservations(report)).collect::<Vec<_>>().join(" · ")
+}
+
+/// What the remarks say at length, in a word: a chart has no remarks.
+fn reservations(report: &Report) -> impl Iterator<Item = String> {
+    let any = |is: fn(&Remark) -> bool| report.remarks.iter().any(is);
+    let interrupted = any(|remark| matches!(remark, Remark::Interrupted { .. }));
+    let spoilt = any(|remark| matches!(remark, Remark::Spoilt { .. }));
+    let words = [(interrupted, "interrupted"), (spoilt, "spoilt by the host")];
+    words.into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_owned())
 }
 
 /// What the senders met, in one line: below [`setup`] everywhere.
