@@ -152,9 +152,14 @@ fn thousands_of_packets_are_in_flight_and_all_of_them_arrive() {
     // In less time than the delay, so that nearly all of them are on the link at once.
     send_numbered(&lab, 8_000, Duration::from_micros(20));
     thread::sleep(Duration::from_secs(1));
-    let arrived: Vec<_> = exit.seen().iter().map(|seen| number(&seen.bytes)).collect();
+    let mut arrived: Vec<_> = exit.seen().iter().map(|seen| number(&seen.bytes)).collect();
     let report = lab.end();
     assert_eq!(report.fidelity.damaged_packets, 0, "{report:?}");
+    // In order, but where the sender's thread moved to another processor: a veth pair keeps a queue
+    // on each, so that what is sent after a move may come out before what was sent just ahead of it.
+    let overtaken = arrived.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    assert!(overtaken <= 80, "{overtaken} overtaken");
+    arrived.sort_unstable();
     assert!(arrived.iter().copied().eq(0..8_000), "{} arrived", arrived.len());
 }
 
