@@ -177,9 +177,12 @@ pub struct What {
     /// Another seed than the scenario's
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
-    /// Only these senders (may be given several times)
-    #[arg(long = "sender", value_name = "NAME")]
+    /// Only these senders: names with commas between them
+    #[arg(long = "sender", value_name = "NAMES", value_delimiter = ',')]
     pub senders: Vec<String>,
+    /// All senders but these: names with commas between them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "senders")]
+    pub without: Vec<String>,
     /// No progress display
     #[arg(long, short)]
     pub quiet: bool,

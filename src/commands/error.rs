@@ -47,6 +47,8 @@ pub enum CommandError {
     Scenario(#[from] Diagnostics),
     #[error("no sender is called {name} in this scenario; it has: {known}")]
     NoSuchSender { name: String, known: String },
+    #[error("no sender is left: --without names all of this scenario")]
+    NoSenderLeft,
     #[error(
         "the trials come to {count} messages with `repeat: {repeat}`, and {limit} are the most that \
          can be kept: repeat less, or write `keep: histogram` in the workload"
@@ -150,6 +152,7 @@ impl CommandError {
             | Self::Scenario(_)
             | Self::Senders(SendersError::Unknown { .. })
             | Self::NoSuchSender { .. }
+            | Self::NoSenderLeft
             | Self::TooManyMessages { .. }
             | Self::ManyVehicles { .. }
             | Self::SameEngineTwice { .. }

@@ -14,7 +14,7 @@ pub enum EngineError {
     Build { sender: String, source: BuildError },
     #[error(
         "engine sim has no kernel, and {} need{} one: use --engine relay, netem or uml{}",
-        senders.join(", "), if senders.len() == 1 { "s" } else { "" }, other_senders(.others)
+        senders.join(", "), if senders.len() == 1 { "s" } else { "" }, other_senders(senders, .others)
     )]
     NeedsKernel { senders: Vec<String>, others: bool },
     #[error("sender {sender}: {source}")]
@@ -56,8 +56,11 @@ impl EngineError {
     }
 }
 
-fn other_senders(others: &bool) -> &'static str {
-    if *others { ", or run the others alone (--sender)" } else { "" }
+fn other_senders(senders: &[String], others: &bool) -> String {
+    match others {
+        true => format!(", or run the others (--without {})", senders.join(",")),
+        false => String::new(),
+    }
 }
 
 impl From<NetemError> for EngineError {

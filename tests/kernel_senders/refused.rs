@@ -44,7 +44,7 @@ fn virtual_time_without_a_kernel_says_which_engines_can() {
         netem or uml";
     assert_eq!(message, expected);
     let expected = "engine sim has no kernel, and tcp needs one: use --engine relay, netem or uml, \
-        or run the others alone (--sender)";
+        or run the others (--without tcp)";
     assert_eq!(refusal(Sim.admit(&plan(&["tcp", "udp"]))), expected);
 }
 
