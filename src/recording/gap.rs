@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Gap, Messages, Recording, Status};
 use crate::units::nanos;
+use crate::workload::Periodic;
 
 /// Open loop: something was due all the time, so the time before the first delivery and after the
 /// last one counts, from the start of the workload to its end. With nothing delivered it is all of
@@ -24,11 +25,10 @@ pub fn longest_gap(recording: &Recording) -> Gap {
 /// Of an interrupted trial the messages of the last deadline are left out, and so what was delivered
 /// then is not known.
 fn told_until(recording: &Recording) -> Duration {
+    let Periodic { duration, deadline, .. } = *recording.workload.periodic();
     match recording.status {
-        Status::Interrupted { after } => {
-            after.saturating_sub(recording.workload.periodic().deadline).min(recording.measured())
-        }
-        _ => recording.measured(),
+        Status::Interrupted { after } => duration.min(after.saturating_sub(deadline)),
+        Status::Complete | Status::Closed { .. } => duration,
     }
 }
 

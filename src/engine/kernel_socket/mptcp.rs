@@ -66,11 +66,12 @@ pub fn admit(scratch: &Namespace, settings: &MptcpSettings) -> Result<(), Kernel
     allowed()?;
     switched_on(&scratch.run(|| fs::read_to_string("/proc/sys/net/mptcp/enabled"))?)?;
     prepare(scratch, settings)?;
+    let options = options(settings);
     // A multipath socket that has no subflow yet takes any name.
-    let of_a_subflow = Options { protocol: Protocol::Tcp, ..options(settings) };
+    let of_a_subflow = Options { protocol: Protocol::Tcp, ..options.clone() };
     scratch.run(|| {
         admit_congestion(&of_a_subflow)?;
-        admit_congestion(&options(settings))
+        admit_congestion(&options)
     })?
 }
 
