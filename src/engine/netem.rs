@@ -24,12 +24,13 @@ pub use self::possible::possible;
 
 use self::aside::Aside;
 use self::changes::{Changes, Shaped, Shaping};
-use self::observer::{Books, Foreseen, Observer};
+use self::observer::{Books, Closing, End, Foreseen, Observer};
 use self::outcome::{Counters, Measured, outcome};
 use super::bounds::Bounds;
 use super::conductor::Conductor;
 use super::lab::{Joint, Lab};
 use super::pace::Pace;
+use super::real_clock::Clock;
 use super::side_by_side::side_by_side;
 use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket};
 use crate::link::profile::{LinkProfile, SlotSpacing, TokenBucket};
@@ -89,10 +90,11 @@ impl Engine for Netem {
         let lab = Lab::of(&trial.plan.paths, Joint::Bridge)?;
         let bounds = Arc::new(Bounds::new(self.pace));
         let threads = Threads::start(trial, &lab, &bounds)?;
+        let clock = bounds.clock();
         let conducted = Conductor::new(trial, &lab, bounds)?.conduct(events);
         // If a change failed, that is why the trial ended.
         let shaped = threads.changes.end()?;
-        let counters = run_empty(&lab, trial.plan.paths.len())?;
+        let counters = run_empty(&lab, trial.plan.paths.len(), &threads.closing, clock)?;
         let books = threads.observer.end()?;
         let conducted = conducted?;
         let counters = outcome::since(&shaped.at_start, counters);
@@ -107,6 +109,7 @@ impl Engine for Netem {
 struct Threads {
     changes: Aside<Result<Shaped, NetemError>>,
     observer: Aside<Result<Books, NetemError>>,
+    closing: Closing,
 }
 
 impl Threads {
@@ -115,14 +118,15 @@ impl Threads {
         let shaping = Shaping::begin(trial, lab)?;
         let (tell, told) = channel();
         let (taps, horizon) = (lab.taps()?, horizon(&trial.plan));
-        let foreseen = foreseen(trial);
+        let (foreseen, closing) = (foreseen(trial), Closing::open());
         let observer = Aside::start("observer", bounds, |stop| {
-            let observer = Observer::new(taps, foreseen, horizon, told, bounds, stop);
+            let end = End { stop, closing: closing.clone() };
+            let observer = Observer::new(taps, foreseen, horizon, told, bounds, end);
             move || observer.run().map_err(NetemError::Tap)
         })?;
         let plan = Changes::new(trial, shaping, Arc::clone(bounds), tell)?;
         let changes = Aside::start("netem", bounds, |stop| move || plan.run(&stop))?;
-        Ok(Self { changes, observer })
+        Ok(Self { changes, observer, closing })
     }
 }
 
@@ -140,18 +144,27 @@ fn foreseen(trial: &Trial) -> Vec<[Foreseen; 2]> {
 }
 
 /// Waits until every netem is empty, so that what has not left by then is known to be lost. What
-/// each of them has counted by the end.
-fn run_empty(lab: &Lab, paths: usize) -> Result<Vec<[Counters; 2]>, EngineError> {
-    let rounds = DRAIN.as_millis() / DRAIN_ROUND.as_millis();
-    let mut counters = outcome::counters(lab, paths)?;
-    for _ in 0..rounds {
-        if counters.iter().flatten().all(|way| way.remains().queued == 0) {
-            break;
+/// each of them has counted by the end, and the books are closed at just that instant: no counter
+/// moves around it, so what was seen until then is in both counts, and what a sender says later (an
+/// acknowledgement that it had delayed, a timer that runs out) is in neither.
+fn run_empty(
+    lab: &Lab,
+    paths: usize,
+    closing: &Closing,
+    clock: Clock,
+) -> Result<Vec<[Counters; 2]>, EngineError> {
+    let mut rounds = DRAIN.as_millis() / DRAIN_ROUND.as_millis();
+    loop {
+        let before = outcome::counters(lab, paths)?;
+        closing.close_at(clock.stamp());
+        let counters = outcome::counters(lab, paths)?;
+        let is_empty = counters.iter().flatten().all(|way| way.remains().queued == 0);
+        if is_empty && counters == before || rounds == 0 {
+            return Ok(counters);
         }
+        rounds -= 1;
         thread::sleep(DRAIN_ROUND);
-        counters = outcome::counters(lab, paths)?;
     }
-    Ok(counters)
 }
 
 /// How long a packet may stay on any link of a plan: the observer waits for it that long.

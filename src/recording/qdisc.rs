@@ -78,7 +78,7 @@ fn discrepancy(
 ) -> Option<Discrepancy> {
     let (dropped, missing) = (kernel.dropped, link.lost + link.overflowed + link.marked);
     let agrees = match link.duplicated {
-        // What leaves after the kernel's count and before the observer's is in one of them only.
+        // Of a path that never ran empty the two counts need not be of one instant.
         _ if kernel.queued > 0 => true,
         0 => dropped == missing,
         _ => dropped >= missing,

@@ -2,6 +2,7 @@
 //! arrives, what the kernel says it did, and whether the wire agrees. How soon something arrives is
 //! asserted in virtual time only.
 
+mod counts;
 mod dying;
 mod refused;
 mod rootless;

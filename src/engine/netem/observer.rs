@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
@@ -48,7 +48,33 @@ pub(super) struct Observer {
     batch: ReceiveBatch,
     /// Seen and not yet in the books.
     events: Vec<Event>,
-    stop: Arc<AtomicBool>,
+    end: End,
+}
+
+/// When an observer is to end.
+pub(super) struct End {
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) closing: Closing,
+}
+
+/// Up to which stamp the books are kept: for ever, as long as nobody closes them.
+#[derive(Clone)]
+pub(super) struct Closing(Arc<AtomicU64>);
+
+impl Closing {
+    pub(super) fn open() -> Self {
+        Self(Arc::new(AtomicU64::new(u64::MAX)))
+    }
+
+    /// Later than the last time to keep them for longer. What came after the stamp and before this
+    /// call may be in them; so it is in a count that is taken after it.
+    pub(super) fn close_at(&self, stamp: u64) {
+        self.0.store(stamp, Ordering::Release);
+    }
+
+    fn stamp(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// One direction of a path.
@@ -109,7 +135,7 @@ impl Observer {
         horizon: Duration,
         changes: Receiver<Changed>,
         bounds: &Bounds,
-        stop: Arc<AtomicBool>,
+        end: End,
     ) -> Self {
         let (clock, pace) = (bounds.clock(), bounds.pace());
         let slack = match pace {
@@ -127,22 +153,23 @@ impl Observer {
             pace,
             batch: ReceiveBatch::new(LONGEST_FRAME),
             events: Vec::new(),
-            stop,
+            end,
         }
     }
 
     /// Keeps the books until it is told to stop.
     pub(super) fn run(mut self) -> io::Result<Books> {
         loop {
-            let stopping = self.stop.load(Ordering::Acquire);
+            let stopping = self.end.stop.load(Ordering::Acquire);
             let now = self.clock.stamp();
             self.read_all()?;
             self.take_changes();
+            let closing = self.end.closing.stamp();
             if stopping {
-                self.write_down(u64::MAX);
+                self.write_down(closing);
                 return Ok(Books(self.ways));
             }
-            self.write_down(now.saturating_sub(HOLD.as_nanos() as u64));
+            self.write_down(now.saturating_sub(HOLD.as_nanos() as u64).min(closing));
             self.wait();
         }
     }
