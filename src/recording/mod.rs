@@ -30,7 +30,9 @@ pub use plausible::Implausible;
 pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
 pub use sockets::{EndSockets, MptcpFigures, TcpFigures};
-pub use summary::{Figure, LongestGap, OutageFigures, Summary, WholeFigure, delivered_figure};
+pub use summary::{
+    AmplificationFigure, Figure, LongestGap, OutageFigures, Summary, WholeFigure, delivered_figure,
+};
 pub use vehicles::{VehicleCost, Vehicles};
 pub use volume::Volume;
 pub use wire::{Amplification, HandshakeCost};

@@ -4,8 +4,10 @@
 //! Every message of a recording counts. One that was not delivered is infinitely late, whether the
 //! network lost it or the sender refused it, and so sits at the top of the distribution.
 
+mod amplification;
 mod whole;
 
+pub use amplification::AmplificationFigure;
 pub use whole::WholeFigure;
 
 use std::collections::BTreeSet;
@@ -125,9 +127,7 @@ impl Summary {
             Distribution::pooled(&latencies.collect::<Vec<_>>())
         });
         let latencies = Distribution::pooled(&runs);
-        let traffic = units(trials, |group| {
-            total(&group.iter().map(|trial| Traffic::of(trial)).collect::<Vec<_>>())
-        });
+        let traffic = amplification::traffic(trials);
         let sum = |part: &dyn Fn(&Recording) -> u64| trials.iter().map(|trial| part(trial)).sum();
         let deadline = first.workload.periodic().deadline;
         let independent = trials.iter().all(|trial| has_independent_messages(trial));
@@ -160,7 +160,11 @@ impl Summary {
             longest_gap: longest(trials, first.seed),
             outages: outages.collect(),
             amplification: total(&traffic).amplification(),
-            amplification_interval: amplification_interval(&traffic, first.seed),
+            amplification_interval: amplification::interval(
+                &traffic,
+                first.seed,
+                Amplification::total,
+            ),
             handshake: HandshakeCost::mean(trials),
             retransmissions: retransmissions.sum(),
             error_correction: error_correction(trials),
@@ -309,15 +313,6 @@ fn units<T>(trials: &[&Recording], of: impl Fn(&[&Recording]) -> T) -> Vec<T> {
 
 fn total(traffic: &[Traffic]) -> Traffic {
     Traffic::weighted(traffic, &vec![1; traffic.len()])
-}
-
-fn amplification_interval(traffic: &[Traffic], seed: u64) -> Interval<f64> {
-    if total(traffic).amplification().is_none() {
-        return Interval::UNKNOWN;
-    }
-    over_runs(traffic.len(), seed, |drawn| {
-        Traffic::weighted(traffic, drawn).amplification().map_or(f64::NAN, Amplification::total)
-    })
 }
 
 /// Those of the paths of the sender that began before the end.

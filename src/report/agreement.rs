@@ -2,12 +2,14 @@
 //! messages one by one. What differs between `sim` and an engine in real time is that one's own
 //! lateness, or the host's; two engines in virtual time have no such excuse.
 
+mod amplification;
 mod figures;
 mod losses;
 mod messages;
 
 use serde::Serialize;
 
+use self::amplification::{Amplifications, TOLERANCE, TOLERANCE_BYTES};
 use self::figures::{Figures, P50_TOLERANCE_MS, P99_TOLERANCE};
 use self::losses::TOLERANCE_SIGMAS;
 use self::messages::{HEADINGS, MessageAgreement, SAME, SAME_SHARE};
@@ -15,6 +17,7 @@ use super::summarise::{Report, SenderReport};
 use super::table::{Cell, Table, Tone};
 use super::terminal::Style;
 use crate::recording::{EngineKind, Recording};
+use crate::statistics::Interval;
 
 /// What one engine made of the plan.
 #[derive(Debug, Clone)]
@@ -39,6 +42,8 @@ struct SenderAgreement {
     name: String,
     /// `None`: the other engine did not run it, or one of both delivered nothing.
     figures: Option<Figures>,
+    /// `None`: the other engine did not run it, or it took no message on one of both.
+    amplifications: Option<Amplifications>,
     /// `None`: not every message was kept.
     messages: Option<MessageAgreement>,
     /// Whether messages have to be the same, one by one.
@@ -80,6 +85,7 @@ impl Agreement {
             SenderAgreement {
                 name: name.clone(),
                 figures: Figures::of(name, &reference.recordings, &other.recordings),
+                amplifications: Amplifications::of(name, &reference.recordings, &other.recordings),
                 messages: MessageAgreement::of(name, &reference.recordings, &other.recordings),
                 exact,
             }
@@ -112,6 +118,12 @@ impl Agreement {
             P99_TOLERANCE * 100.0
         );
         text += &self.figures_table().render(style.width, style.colour);
+        text += &format!(
+            "\nAmplification, bytes of IP packets for a byte of payload: each way within {} %, or \
+             {TOLERANCE_BYTES}\n\n",
+            TOLERANCE * 100.0
+        );
+        text += &self.amplifications_table().render(style.width, style.colour);
         text += &format!("\nMessage for message: {}\n\n", self.message_rule());
         text += &self.messages_table().render(style.width, style.colour);
         if self.senders.iter().any(SenderAgreement::part_ways) {
@@ -155,6 +167,12 @@ impl Agreement {
         table
     }
 
+    fn amplifications_table(&self) -> Table {
+        let mut table = Table::new(&amplification::HEADINGS);
+        self.senders.iter().for_each(|sender| table.push(sender.amplifications_row()));
+        table
+    }
+
     fn messages_table(&self) -> Table {
         let mut table = Table::new(&HEADINGS);
         self.senders.iter().for_each(|sender| table.push(sender.messages_row()));
@@ -169,6 +187,16 @@ impl SenderAgreement {
     }
 
     fn verdict(&self) -> Agrees {
+        self.delivery_verdict().max(self.cost_verdict())
+    }
+
+    /// What was sent is judged apart: where every message arrives at the same time on both, what
+    /// the senders say to one another beside may differ all the same.
+    fn cost_verdict(&self) -> Agrees {
+        self.amplifications.as_ref().map_or(Agrees::No, Amplifications::verdict)
+    }
+
+    fn delivery_verdict(&self) -> Agrees {
         let figures = self.figures.as_ref().map_or(Agrees::No, Figures::verdict);
         match self.messages.as_ref().filter(|_| self.exact) {
             Some(messages) if messages.are_all_the_same() => Agrees::Yes,
@@ -183,13 +211,17 @@ impl SenderAgreement {
             Some(figures) => cells.extend(figures.cells()),
             None => cells.extend([const { "–" }; 8].map(Cell::new)),
         }
-        cells.push(match self.verdict() {
-            Agrees::Yes => Cell::toned("yes", Tone::Good),
-            Agrees::InFigures => Cell::new("in figures"),
-            Agrees::WithinNoise => Cell::new("within noise"),
-            Agrees::TooFewRuns => Cell::new("too few runs"),
-            Agrees::No => Cell::toned("no", Tone::Bad),
-        });
+        cells.push(self.delivery_verdict().cell());
+        cells
+    }
+
+    fn amplifications_row(&self) -> Vec<Cell> {
+        let mut cells = vec![Cell::new(&self.name)];
+        match &self.amplifications {
+            Some(amplifications) => cells.extend(amplifications.cells()),
+            None => cells.extend([const { "–" }; 6].map(Cell::new)),
+        }
+        cells.push(self.cost_verdict().cell());
         cells
     }
 
@@ -200,6 +232,34 @@ impl SenderAgreement {
             None => cells.extend([const { "–" }; HEADINGS.len() - 1].map(Cell::new)),
         }
         cells
+    }
+}
+
+impl Agrees {
+    fn cell(self) -> Cell {
+        match self {
+            Self::Yes => Cell::toned("yes", Tone::Good),
+            Self::InFigures => Cell::new("in figures"),
+            Self::WithinNoise => Cell::new("within noise"),
+            Self::TooFewRuns => Cell::new("too few runs"),
+            Self::No => Cell::toned("no", Tone::Bad),
+        }
+    }
+}
+
+/// What to make of a difference beyond its tolerance: noise if both intervals are known and have a
+/// value in common; if one is not known, runs this few cannot tell where it may be chance.
+fn beyond_tolerance<T: PartialOrd>(
+    reference: Interval<T>,
+    other: Interval<T>,
+    may_be_chance: bool,
+) -> Agrees {
+    let bounds = |interval: Interval<T>| interval.low.zip(interval.high);
+    match bounds(reference).zip(bounds(other)) {
+        Some((one, two)) if one.0 <= two.1 && two.0 <= one.1 => Agrees::WithinNoise,
+        Some(_) => Agrees::No,
+        None if may_be_chance => Agrees::TooFewRuns,
+        None => Agrees::No,
     }
 }
 

@@ -41,8 +41,11 @@ fn each_message_of_every_sender_arrives_when_the_model_says() {
     for sender in senders {
         let row = |line: &&str| line.split_whitespace().next() == Some(sender);
         let rows: Vec<&str> = text.lines().filter(row).collect();
-        let [figures, messages] = rows[..] else { panic!("two rows for {sender} in\n{text}") };
+        let [figures, amplification, messages] = rows[..] else {
+            panic!("three rows for {sender} in\n{text}")
+        };
         assert!(figures.ends_with("yes"), "{figures}\n{messages}");
+        assert!(amplification.ends_with("yes"), "{amplification}");
         // As many as were sent, and none on one engine only.
         let cells: Vec<&str> = messages.split_whitespace().collect();
         assert_eq!((cells[1], cells[4]), ("1,000", "0"), "{messages}");

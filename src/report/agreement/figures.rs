@@ -1,7 +1,7 @@
 //! The figures of one sender on two engines, and whether they agree.
 
-use super::Agrees;
 use super::losses::Losses;
+use super::{Agrees, beyond_tolerance};
 use crate::recording::{Recording, delivered_figure};
 use crate::report::table::Cell;
 use crate::statistics::{Interval, Latency, Quantile};
@@ -98,16 +98,9 @@ impl Pair {
         if self.apart_ms() == 0.0 { 0.0 } else { self.apart_ms() / self.reference.ms }
     }
 
-    /// What to make of a difference beyond its tolerance: noise if both intervals are known and
-    /// have a value in common; if one is not known, a few runs cannot tell unless it is large.
     fn beyond_tolerance(self) -> Agrees {
-        let bounds = |interval: Interval<Latency>| interval.low.zip(interval.high);
-        match bounds(self.reference.interval).zip(bounds(self.other.interval)) {
-            Some((one, two)) if one.0 <= two.1 && two.0 <= one.1 => Agrees::WithinNoise,
-            Some(_) => Agrees::No,
-            None if self.apart_share().abs() < NOISE => Agrees::TooFewRuns,
-            None => Agrees::No,
-        }
+        let few_may_be = self.apart_share().abs() < NOISE;
+        beyond_tolerance(self.reference.interval, self.other.interval, few_may_be)
     }
 }
 

@@ -5,7 +5,7 @@
 //! may always be apart. Where a queue is full or losses come in bursts they scatter by more: then
 //! the runs have to tell by how much, or, where those are too few, the parts of the run.
 
-use super::Agrees;
+use super::{Agrees, beyond_tolerance};
 use crate::recording::{Messages, Recording};
 use crate::statistics::{Interval, over_runs};
 
@@ -58,21 +58,15 @@ impl Losses {
             return Agrees::Yes;
         }
         let [reference, other] = [&self.reference, &self.other].map(|runs| self.interval(runs));
-        match reference.zip(other) {
-            Some((one, two)) if one.0 <= two.1 && two.0 <= one.1 => Agrees::WithinNoise,
-            Some(_) => Agrees::No,
-            None if self.is_beyond_scatter() => Agrees::No,
-            None => Agrees::TooFewRuns,
-        }
+        beyond_tolerance(reference, other, !self.is_beyond_scatter())
     }
 
     /// Of the mean of the runs.
-    fn interval(&self, runs: &[u64]) -> Option<(f64, f64)> {
-        let Interval { low, high } = over_runs(runs.len(), self.seed, |drawn| {
+    fn interval(&self, runs: &[u64]) -> Interval<f64> {
+        over_runs(runs.len(), self.seed, |drawn| {
             runs.iter().zip(drawn).map(|(lost, times)| lost * times).sum::<u64>() as f64
                 / runs.len() as f64
-        });
-        low.zip(high)
+        })
     }
 
     /// Both engines met the same scenario with the same seed: if only chance sets the parts apart,
