@@ -144,10 +144,13 @@ fn end_sockets(end: &EndSockets) -> Vec<u64> {
         let bytes = [tcp.bytes_sent, tcp.bytes_retransmitted, tcp.bytes_acknowledged];
         let times = [tcp.rtt_us, tcp.rtt_variation_us, tcp.rto_us];
         let others = [tcp.bytes_received, tcp.congestion_window, tcp.segment_size];
-        let optional = [tcp.timeouts, tcp.min_rtt_us].into_iter().flatten();
+        let optional = [tcp.timeouts, tcp.min_rtt_us, Some(tcp.bytes_unsent)].into_iter().flatten();
         [segments, data, bytes, times, others].into_iter().flatten().chain(optional)
     };
-    let mptcp = end.mptcp.iter().map(|mptcp| mptcp.subflows);
+    let mptcp = end.mptcp.iter().flat_map(|mptcp| {
+        let bytes = [mptcp.bytes_sent, mptcp.bytes_received, mptcp.reinjected_bytes];
+        bytes.into_iter().flatten().chain([mptcp.subflows])
+    });
     let connections = end.connections.iter().flat_map(figures);
     connections.chain(mptcp).chain([end.retransmitted_in_namespace]).collect()
 }

@@ -33,6 +33,10 @@ pub struct TcpFigures {
     /// Payload, that which was sent again included.
     pub bytes_sent: u64,
     pub bytes_retransmitted: u64,
+    /// Given to the connection and not sent yet, at the end. Recordings made before it was kept have
+    /// none.
+    #[serde(default)]
+    pub bytes_unsent: u64,
     pub bytes_acknowledged: u64,
     pub bytes_received: u64,
     /// Of what was sent again, the peer said that it had it already (D-SACK, RFC 2883).
@@ -53,14 +57,26 @@ pub struct TcpFigures {
     pub segment_size: u64,
 }
 
-/// `struct mptcp_info` (`linux/mptcp.h`). What was sent once more on another subflow is not in it:
-/// the kernel's own count of it stayed 0 where the bytes of the subflows showed that there was some.
+/// `struct mptcp_info` (`linux/mptcp.h`). What is `None` a kernel before 6.5 does not tell, nor do
+/// recordings made before it was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MptcpFigures {
     /// At the end, the first included.
     pub subflows: u64,
     /// It had become plain TCP.
     pub fallback: bool,
+    /// Payload that was given to a subflow, each byte once.
+    #[serde(default)]
+    pub bytes_sent: Option<u64>,
+    /// Payload that arrived, each byte once.
+    #[serde(default)]
+    pub bytes_received: Option<u64>,
+    /// Payload that was given to a further subflow though one had it already: what all subflows were
+    /// given, without their own retransmissions, less `bytes_sent`. The kernel has no such count
+    /// (`mptcpi_bytes_retrans` leaves out what is sent again when a subflow is found stale). Also
+    /// `None` where a subflow has gone, and its counts with it.
+    #[serde(default)]
+    pub reinjected_bytes: Option<u64>,
 }
 
 impl EndSockets {

@@ -162,7 +162,8 @@ impl Underlay for Mptcp {
     }
 
     fn figures(&self, socket: BorrowedFd<'_>) -> Option<EndSockets> {
-        let fallback = flags(socket)? & FALLBACK != 0;
+        let info = Info::of(socket)?;
+        let fallback = info.flags() & FALLBACK != 0;
         let local = local_addresses(socket);
         let path = |index: usize| {
             let ip = local.get(index)?.to_canonical();
@@ -176,14 +177,33 @@ impl Underlay for Mptcp {
             false => subflows(socket).into_iter().enumerate().map(figures).collect(),
             true => tcp_info::of(socket).into_iter().collect(),
         };
-        let subflows = connections.len() as u64;
+        // Where more was given to subflows while they were asked, nothing can be made of it.
+        let whole = !fallback
+            && connections.len() == self.addresses.len()
+            && Info::of(socket)?.bytes_sent() == info.bytes_sent();
+        let mptcp = MptcpFigures {
+            subflows: connections.len() as u64,
+            fallback,
+            bytes_sent: info.bytes_sent(),
+            bytes_received: info.bytes_received(),
+            reinjected_bytes: info
+                .bytes_sent()
+                .filter(|_| whole)
+                .and_then(|sent| given(&connections).checked_sub(sent)),
+        };
         Some(EndSockets {
             congestion: congestion(&socket),
             connections,
-            mptcp: Some(MptcpFigures { subflows, fallback }),
+            mptcp: Some(mptcp),
             retransmitted_in_namespace: tcp_info::retransmitted_in(&self.host),
         })
     }
+}
+
+/// Payload that subflows were given, what waits in them included.
+fn given(subflows: &[TcpFigures]) -> u64 {
+    let sent = |tcp: &TcpFigures| tcp.bytes_sent.saturating_sub(tcp.bytes_retransmitted);
+    subflows.iter().map(|tcp| sent(tcp) + tcp.bytes_unsent).sum()
 }
 
 /// `linux/mptcp.h`.
@@ -193,17 +213,39 @@ const MPTCP_TCPINFO: libc::c_int = 2;
 const MPTCP_SUBFLOW_ADDRS: libc::c_int = 3;
 const FALLBACK: u32 = 1;
 
-/// `None`: the socket is multipath TCP no more.
-fn flags(socket: BorrowedFd<'_>) -> Option<u32> {
-    const FLAGS: usize = 8;
-    let mut bytes = [0; 256];
-    read_option(socket, SOL_MPTCP, MPTCP_INFO, &mut bytes).ok()?;
-    Some(half(&bytes, FLAGS))
+/// `struct mptcp_info`, which later kernels have made longer.
+struct Info(Vec<u8>);
+
+impl Info {
+    /// `None`: the socket is multipath TCP no more.
+    fn of(socket: BorrowedFd<'_>) -> Option<Self> {
+        let mut bytes = vec![0; 256];
+        let length = read_option(socket, SOL_MPTCP, MPTCP_INFO, &mut bytes).ok()?;
+        bytes.truncate(length);
+        Some(Self(bytes))
+    }
+
+    fn flags(&self) -> u32 {
+        half(&self.0, 8)
+    }
+
+    fn bytes_sent(&self) -> Option<u64> {
+        self.word(56)
+    }
+
+    fn bytes_received(&self) -> Option<u64> {
+        self.word(64)
+    }
+
+    /// `None`: this kernel's ends before it.
+    fn word(&self, at: usize) -> Option<u64> {
+        self.0.get(at..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes))
+    }
 }
 
 /// A kernel that has fallen back may not answer at all any more.
 fn fell_back(socket: BorrowedFd<'_>) -> bool {
-    flags(socket).is_none_or(|flags| flags & FALLBACK != 0)
+    Info::of(socket).is_none_or(|info| info.flags() & FALLBACK != 0)
 }
 
 /// `struct tcp_info` of each.
@@ -247,3 +289,6 @@ fn half(bytes: &[u8], at: usize) -> u32 {
     let found = bytes.get(at..).and_then(|rest| rest.first_chunk());
     found.map_or(0, |bytes| u32::from_ne_bytes(*bytes))
 }
+
+#[cfg(test)]
+mod tests;

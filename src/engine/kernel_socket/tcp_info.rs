@@ -38,6 +38,7 @@ impl TcpInfo<'_> {
             retransmitted: self.half(100),
             bytes_sent: self.word(200),
             bytes_retransmitted: self.word(208),
+            bytes_unsent: self.half(144),
             bytes_acknowledged: self.word(120),
             bytes_received: self.word(128),
             spurious: self.half(216),

@@ -2,8 +2,8 @@
 
 use super::super::table::{Cell, Table, Tone, paint};
 use super::super::{Report, figures};
-use super::Style;
-use crate::recording::{EndSockets, TcpFigures};
+use super::{Style, list};
+use crate::recording::{EndSockets, MptcpFigures, TcpFigures};
 use crate::units::PathId;
 
 const TITLE: &str =
@@ -28,7 +28,38 @@ pub(super) fn render(report: &Report, style: Style) -> String {
     ]);
     rows.into_iter().for_each(|row| table.push(row));
     let title = paint(TITLE, Tone::Heading, style.colour);
-    format!("{title}\n{}", table.render(style.width, style.colour))
+    let table = table.render(style.width, style.colour);
+    format!("{title}\n{table}{}", list(&reinjected(report), Tone::Plain, style))
+}
+
+/// What no count of the subflows holds.
+fn reinjected(report: &Report) -> Vec<String> {
+    let senders = report.senders.iter().filter_map(|sender| {
+        let runs: Vec<_> = sender.runs.iter().filter_map(|run| run.sockets.as_ref()).collect();
+        let [vehicle, cloud] = [0, 1].map(|side| {
+            let ends = runs.iter().filter_map(|ends| ends[side].mptcp);
+            reinjected_by(SIDES[side], &ends.collect::<Vec<_>>())
+        });
+        Some(format!("{} {}, {}", sender.pooled.sender, vehicle?, cloud?))
+    });
+    let senders: Vec<String> = senders.collect();
+    if senders.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("payload that a further subflow was given, too: {}", senders.join(" · "))]
+}
+
+/// One side's in all runs that tell; `None`: it is no multipath TCP.
+fn reinjected_by(side: &str, ends: &[MptcpFigures]) -> Option<String> {
+    let runs = ends.len();
+    let known: Vec<u64> = ends.iter().filter_map(|end| end.reinjected_bytes).collect();
+    let bytes = figures::count(known.iter().sum());
+    match known.len() {
+        _ if runs == 0 => None,
+        0 => Some(format!("{side} unknown")),
+        telling if telling == runs => Some(format!("{side} {bytes} B")),
+        telling => Some(format!("{side} {bytes} B in {telling} of {runs} runs")),
+    }
 }
 
 fn rows(report: &Report) -> Vec<Vec<Cell>> {
