@@ -77,6 +77,11 @@ then sent or dropped, and every later one meets the random number of another. Th
 the first correlated draw leans on, are the kernel's own from the start.
 ";
 
+const ACKNOWLEDGED_OTHERWISE: &str = "
+The kernel's TCP acknowledges every other segment until its timer of 40 ms has run out once (after a pause, a loss, or a
+stall of the host), and then each: its down amplification has two levels, and a run may be on either or between them.
+";
+
 impl Agreement {
     pub fn between(reference: &Ran, other: &Ran) -> Self {
         let exact = reference.engine.is_virtual_time() && other.engine.is_virtual_time();
@@ -124,6 +129,9 @@ impl Agreement {
             TOLERANCE * 100.0
         );
         text += &self.amplifications_table().render(style.width, style.colour);
+        if self.senders.iter().any(SenderAgreement::acknowledges_otherwise) {
+            text += ACKNOWLEDGED_OTHERWISE;
+        }
         text += &format!("\nMessage for message: {}\n\n", self.message_rule());
         text += &self.messages_table().render(style.width, style.colour);
         if self.senders.iter().any(SenderAgreement::part_ways) {
@@ -194,6 +202,10 @@ impl SenderAgreement {
     /// the senders say to one another beside may differ all the same.
     fn cost_verdict(&self) -> Agrees {
         self.amplifications.as_ref().map_or(Agrees::No, Amplifications::verdict)
+    }
+
+    fn acknowledges_otherwise(&self) -> bool {
+        self.amplifications.as_ref().is_some_and(Amplifications::acknowledges_otherwise)
     }
 
     fn delivery_verdict(&self) -> Agrees {

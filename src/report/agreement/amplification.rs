@@ -2,6 +2,7 @@
 //! agrees.
 
 use super::{Agrees, beyond_tolerance};
+use crate::protocol::ProtocolSettings;
 use crate::recording::{AmplificationFigure, Recording};
 use crate::report::table::Cell;
 use crate::statistics::Interval;
@@ -23,6 +24,8 @@ pub(super) const HEADINGS: [&str; 8] =
 pub(super) struct Amplifications {
     up: Pair,
     down: Pair,
+    /// The kernel's TCP acknowledges.
+    by_tcp: bool,
 }
 
 /// Of the reference and of the other engine.
@@ -45,6 +48,8 @@ impl Amplifications {
             let runs = recordings.iter().filter(|one| one.sender == sender);
             AmplificationFigure::of(&runs.collect::<Vec<_>>())
         };
+        let protocol = &reference.iter().find(|one| one.sender == sender)?.protocol;
+        let by_tcp = matches!(protocol, ProtocolSettings::Tcp(_) | ProtocolSettings::Mptcp(_));
         let (reference, other) = (of(reference)?, of(other)?);
         let pair = |value: fn(AmplificationFigure) -> Value| Pair {
             reference: value(reference),
@@ -53,7 +58,13 @@ impl Amplifications {
         Some(Self {
             up: pair(|of| Value { of_payload: of.value.up, interval: of.up }),
             down: pair(|of| Value { of_payload: of.value.down, interval: of.down }),
+            by_tcp,
         })
+    }
+
+    /// What TCP of the kernel may do otherwise because something was late once.
+    pub(super) fn acknowledges_otherwise(&self) -> bool {
+        self.by_tcp && self.down.verdict() != Agrees::Yes
     }
 
     pub(super) fn verdict(&self) -> Agrees {
@@ -88,7 +99,9 @@ impl Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::settings::TcpSettings;
     use crate::recording::{LinkCount, sample};
+    use crate::units::PathId;
 
     /// Runs of the sample's kcp with so many bytes up and down.
     fn runs(bytes: &[[u64; 2]]) -> Vec<Recording> {
@@ -124,6 +137,20 @@ mod tests {
         // 0.04 and 0.09: an acknowledgement for two messages, and one for each.
         assert_eq!(of_one(up, 162_000), Agrees::No);
         assert_eq!(of_one(up, 0), Agrees::No);
+    }
+
+    #[test]
+    fn tcp_may_acknowledge_otherwise_and_others_may_not() {
+        let otherwise = |protocol: Option<ProtocolSettings>, down: u64| {
+            let mut reference = runs(&[[2_000_000, 72_000]]);
+            reference[0].protocol = protocol.unwrap_or_else(|| reference[0].protocol.clone());
+            let found = Amplifications::of("kcp", &reference, &runs(&[[2_000_000, down]]));
+            found.expect("both took messages").acknowledges_otherwise()
+        };
+        let tcp = || Some(ProtocolSettings::Tcp(TcpSettings::new(PathId(0))));
+        assert!(otherwise(tcp(), 162_000));
+        assert!(!otherwise(tcp(), 72_000));
+        assert!(!otherwise(None, 162_000));
     }
 
     #[test]
