@@ -87,6 +87,27 @@ impl RealtimeOffset {
     }
 }
 
+/// Times of frames that came one after the other, on the trial's clock.
+#[derive(Debug)]
+pub struct Sequence {
+    latest: Instant,
+}
+
+impl Sequence {
+    pub fn new() -> Self {
+        Self { latest: Instant::ZERO }
+    }
+
+    /// When the next one came. Each batch has an offset of its own, and each offset is off by a
+    /// little, or by more where the thread was held up: without a care the first frame of a batch
+    /// would come out earlier than the last one of the batch before, and a link that keeps the order
+    /// would let it overtake.
+    pub fn next(&mut self, stamp: u64, offset: RealtimeOffset, now: Instant) -> Instant {
+        self.latest = offset.to_trial(stamp).min(now).max(self.latest);
+        self.latest
+    }
+}
+
 /// The first prompt reading, or else the one that took the shortest.
 fn best_of(mut read: impl FnMut() -> RealtimeOffset) -> RealtimeOffset {
     let mut best = read();
@@ -119,6 +140,22 @@ mod tests {
         assert_eq!(best([9_000_000, prompt, 0, 0, 0, 0]), (49_990_000, 10_000, 4));
         let held_up = [900_000, 800_000, 300_000, 400_000, 500_000, 0];
         assert_eq!(best(held_up), (49_850_000, 150_000, 1));
+    }
+
+    /// 2 µs apart, in two batches whose offsets are 10 µs apart.
+    #[test]
+    fn frames_of_two_batches_keep_their_order() {
+        let offset = |nanos| RealtimeOffset { nanos, doubt: PROMPT / 2 };
+        let (first, second) = (offset(50_000_000), offset(50_010_000));
+        let (earlier, later) = (60_000_000, 60_002_000);
+        assert!(second.to_trial(later) < first.to_trial(earlier), "or this test shows nothing");
+        let mut sequence = Sequence::new();
+        let now = Instant::from_nanos(20_000_000);
+        let times = [(earlier, first), (later, second), (60_020_000, second)]
+            .map(|(stamp, offset)| sequence.next(stamp, offset, now).as_nanos());
+        assert_eq!(times, [10_000_000, 10_000_000, 10_010_000]);
+        // None is from the future.
+        assert_eq!(sequence.next(99_000_000, second, now), now);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::engine::buffer::Buffer;
 use crate::engine::fidelity::{Damage, Lateness, STALL, Stalls};
 use crate::engine::frame::Unfit;
 use crate::engine::packet_socket::PacketSocket;
-use crate::engine::real_clock::{Clock, thread_cpu_time};
+use crate::engine::real_clock::{Clock, Sequence, thread_cpu_time};
 use crate::engine::syscalls::BATCH;
 use crate::engine::waiter::{Priority, Waiter};
 use crate::recording::receipt::PathReceipts;
@@ -57,6 +57,7 @@ pub(super) struct Path {
 /// One direction: where frames come from, and the link. They leave through the other lane's socket.
 struct Lane {
     entry: PacketSocket,
+    arrived: Sequence,
     link: OneWay,
 }
 
@@ -249,7 +250,7 @@ impl Path {
         up: OneWay,
         down: OneWay,
     ) -> Self {
-        let lane = |entry, link| Lane { entry, link };
+        let lane = |entry, link| Lane { entry, arrived: Sequence::new(), link };
         Self { up: lane(vehicle, up), down: lane(cloud, down) }
     }
 
@@ -288,7 +289,7 @@ impl Lane {
             for _ in 0..count {
                 match arrivals.take(&mut self.entry)? {
                     Some(Arrival::Frame { buffer, stamp }) => {
-                        let at = offset.to_trial(stamp).min(now);
+                        let at = self.arrived.next(stamp, offset, now);
                         oldest.get_or_insert(at);
                         match self.link.push(at, buffer, arrivals.pool()) {
                             // Foreign: nothing that an endpoint sent.
