@@ -113,6 +113,40 @@ fn the_schema_says_what_the_reader_says() {
     wrong.into_iter().for_each(|path| assert_eq!(judge(path), (false, false), "{path}"));
 }
 
+/// To the reader a value is the text that it is, with quotes or without.
+#[test]
+fn quotes_make_no_difference() {
+    let whole = |repeat: &str, path: &str, more: &str| {
+        let it = scenario(path, "{ udp: { path: a } }");
+        format!("{it}repeat: {repeat}\n{more}")
+    };
+    let sender = |sender: &str| scenario("{}", sender);
+    let right = [
+        whole("\"5\"", "{}", "seed: '18446744073709551615'\n"),
+        whole("\" 5 \"", "{ queue: \"10\", ecn: \"true\", ip: '6' }", ""),
+        whole("5", "{ delay: ' 40ms ', order: 'keep', ecn: \"0\" }", "about: 5\n"),
+        whole("5", "{}", "claims: [{ source: 7, sender: it, amplification: \"1.7\" }]\n"),
+        whole("5", "{}", "").replace("version: 1", "version: \"1\"").replace("small", "404"),
+        sender("{ kcp: { path: a, nc: \"0\", resend: '2' } }"),
+        sender("{ quic: { path: a, time-threshold: \"1.25\" } }"),
+        sender("{ udp: { path: 7 } }").replace(", b:", ", 7:"),
+    ];
+    let wrong = [
+        whole("\"five\"", "{}", ""),
+        whole("\"5.0\"", "{}", ""),
+        whole("\"-5\"", "{}", ""),
+        whole("5", "{ queue: \"\" }", ""),
+        whole("5", "{ ecn: \"yes\" }", ""),
+        whole("5", "{ ip: \"5\" }", ""),
+        whole("5", "{ delay: \"40\" }", ""),
+        whole("5", "{}", "about: [5]\n"),
+        sender("{ kcp: { path: a, nc: \"off\" } }"),
+    ];
+    let Some(schema) = Schema::new() else { return };
+    right.iter().for_each(|it| assert_eq!(schema.judge(it), (true, true), "{it}"));
+    wrong.iter().for_each(|it| assert_eq!(schema.judge(it), (false, false), "{it}"));
+}
+
 #[test]
 fn senders_are_known_by_their_keys() {
     let right = [

@@ -5,6 +5,7 @@
 
 mod link;
 mod quantities;
+pub mod scalars;
 
 use serde_json::{Map, Value, json};
 
@@ -26,8 +27,8 @@ pub fn schema() -> Value {
         "required": ["version", "name", "paths", "workload", "senders"],
         "additionalProperties": false,
         "properties": {
-            "version": { "const": 1 },
-            "name": { "type": "string", "pattern": NAME },
+            "version": scalars::one_of(&[1]),
+            "name": name(),
             "about": text(),
             "paths": named(reference("path"), limits::PATHS),
             "timeline": {
@@ -35,9 +36,9 @@ pub fn schema() -> Value {
             },
             "workload": workload(),
             "senders": named(reference("sender"), limits::SENDERS),
-            "vehicles": { "type": "integer", "minimum": 1, "maximum": limits::VEHICLES },
-            "repeat": { "type": "integer", "minimum": 1, "maximum": limits::REPEAT },
-            "seed": { "type": "integer", "minimum": 0, "maximum": u64::MAX },
+            "vehicles": scalars::whole(1, limits::VEHICLES),
+            "repeat": scalars::whole(1, limits::REPEAT),
+            "seed": scalars::whole(0, u64::MAX),
             "claims": { "type": "array", "items": claim(), "maxItems": limits::CLAIMS },
         },
         "$defs": definitions,
@@ -49,7 +50,18 @@ fn reference(definition: &str) -> Value {
 }
 
 fn text() -> Value {
-    json!({ "type": "string", "maxLength": limits::TEXT_LENGTH })
+    let mut text = scalars::text();
+    text["maxLength"] = json!(limits::TEXT_LENGTH);
+    text
+}
+
+/// One that looks like a number has no sign and no point.
+fn name() -> Value {
+    json!({ "anyOf": [
+        { "type": "string", "pattern": NAME },
+        { "type": "integer", "minimum": 0 },
+        { "type": "boolean" },
+    ] })
 }
 
 /// A mapping of names to things.
@@ -88,7 +100,7 @@ fn change() -> Value {
         &["at"],
         &[
             ("at", duration()),
-            ("path", json!({ "type": "string" })),
+            ("path", name()),
             ("outage", duration()),
             ("set", reference("settings")),
             ("for", duration()),
@@ -126,14 +138,14 @@ fn claim() -> Value {
         &["source", "sender"],
         &[
             ("source", text()),
-            ("sender", json!({ "type": "string" })),
+            ("sender", name()),
             ("p50", duration()),
             ("p99", duration()),
             ("p999", duration()),
             ("mean", duration()),
             ("worst", duration()),
             ("longest-gap", duration()),
-            ("amplification", json!({ "type": "number", "exclusiveMinimum": 0 })),
+            ("amplification", scalars::decimal(json!({ "exclusiveMinimum": 0 }))),
         ],
     )
 }
@@ -169,10 +181,10 @@ fn settings(sender: &Sender, with_paths: bool) -> Value {
     let mut required = Vec::new();
     match sender.paths {
         _ if !with_paths => {}
-        PathKeys::One => keys.push(("path", json!({ "type": "string" }))),
+        PathKeys::One => keys.push(("path", name())),
         PathKeys::Several { least } => {
             let paths = json!({
-                "type": "array", "items": { "type": "string" }, "uniqueItems": true,
+                "type": "array", "items": name(), "uniqueItems": true,
                 "minItems": least, "maxItems": limits::PATHS,
             });
             keys.push(("paths", paths));

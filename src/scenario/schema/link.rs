@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{exactly_one, mapping, reference};
+use super::{exactly_one, mapping, name, reference, scalars};
 use crate::scenario::limits;
 
 /// A path: a profile, settings for both directions, and for each.
 pub fn path() -> Value {
     let mut schema = settings();
     schema["type"] = json!(["object", "null"]);
-    schema["properties"]["profile"] = json!({ "type": "string" });
-    schema["properties"]["ip"] = json!({ "enum": [4, 6] });
+    schema["properties"]["profile"] = name();
+    schema["properties"]["ip"] = scalars::one_of(&[4, 6]);
     schema["properties"]["up"] = reference("settings");
     schema["properties"]["down"] = reference("settings");
     schema
@@ -44,7 +44,7 @@ fn settings() -> Value {
             ("rate", rate()),
             ("queue", count()),
             ("slot", slot()),
-            ("ecn", json!({ "enum": [true, false, 0, 1] })),
+            ("ecn", scalars::flag()),
         ],
     )
 }
@@ -59,7 +59,7 @@ fn none() -> Value {
 
 /// Packets.
 fn count() -> Value {
-    json!({ "type": "integer", "minimum": 1, "maximum": limits::QUEUE })
+    scalars::whole(1, limits::QUEUE)
 }
 
 fn chance(more: &[(&str, Value)]) -> Value {
@@ -70,7 +70,7 @@ fn chance(more: &[(&str, Value)]) -> Value {
 
 fn distribution() -> Value {
     let words = json!({ "enum": ["uniform", "normal", "pareto", "paretonormal"] });
-    any_of(&[words, mapping(&["table"], &[("table", json!({ "type": "string" }))])])
+    any_of(&[words, mapping(&["table"], &[("table", scalars::text())])])
 }
 
 fn loss() -> Value {

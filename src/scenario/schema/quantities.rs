@@ -16,7 +16,7 @@ pub fn definitions() -> Map<String, Value> {
     let definition = |(name, kind, about): (&str, &Kind, &str)| {
         let sign = if name == "signed-size" { "[-+]?" } else { "\\+?" };
         let units = kind.spellings().collect::<Vec<_>>().join("|");
-        let pattern = format!("^{sign}[0-9]+(\\.[0-9]+)?\\s*({units})$");
+        let pattern = format!("^\\s*{sign}[0-9]+(\\.[0-9]+)?\\s*({units})\\s*$");
         let schema = json!({ "type": "string", "pattern": pattern, "description": about });
         (name.to_owned(), schema)
     };

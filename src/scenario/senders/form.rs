@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::scenario::quantity::{Limits, print_duration, print_size};
-use crate::scenario::schema::object;
+use crate::scenario::schema::{object, scalars};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
@@ -99,17 +99,15 @@ impl Form {
     /// to.
     pub fn schema(&self) -> Value {
         match self {
-            Self::Flag => json!({ "enum": [true, false, 0, 1] }),
+            Self::Flag => scalars::flag(),
             Self::Words(words) => json!({ "enum": words }),
-            Self::Whole { min, max } => {
-                json!({ "type": "integer", "minimum": min, "maximum": max })
-            }
+            Self::Whole { min, max } => scalars::whole(*min, *max),
             Self::Duration { .. } => json!({ "$ref": "#/$defs/duration" }),
             Self::Size(_) => json!({ "$ref": "#/$defs/size" }),
             Self::Factor(Limits { min, max }) => {
-                json!({ "type": "number", "minimum": min, "maximum": max })
+                scalars::decimal(json!({ "minimum": min, "maximum": max }))
             }
-            Self::Text(_) => json!({ "type": "string" }),
+            Self::Text(_) => scalars::text(),
             Self::Mapping(keys) => mapping(keys),
             Self::Either(forms) => {
                 json!({ "anyOf": forms.iter().map(Self::schema).collect::<Vec<_>>() })
