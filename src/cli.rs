@@ -15,7 +15,7 @@ Exit codes:
     2  the command line or a scenario is wrong, the scenario cannot be read, or the engine that was
        asked for cannot run it on any machine
     3  this machine lacks what the engine or a sender needs (see `impairlab doctor`)
-    4  the results could not be written
+    4  the results, or what is printed, could not be written
     5  the host spoilt a result (run --strict), or disturbed a run where the engines do not agree
        or the runs are too few to say (agree)
     6  the engines disagree (agree)
@@ -40,7 +40,7 @@ Exit codes:
   2  the command line is wrong
   3  there is no User-Mode Linux kernel that can serve (see `impairlab doctor`)
 124  the time is up
-125  the guest could not be made, or did not end well
+125  the guest could not be made, or did not end well, or what it prints could not be written
 126  the program cannot be run
 127  there is no such program
 130  stopped by Ctrl-C
@@ -148,7 +148,8 @@ pub struct ExecArgs {
     #[arg(long, value_name = "MIB", default_value_t = 1024,
           value_parser = clap::value_parser!(u64).range(128..=262_144))]
     pub memory: u64,
-    /// A folder whose files are written through to this machine (may be given several times)
+    /// A folder whose files are written through to this machine; made if it is not there (may be
+    /// given several times)
     #[arg(long = "output", value_name = "FOLDER")]
     pub outputs: Vec<PathBuf>,
     #[arg(

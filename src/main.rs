@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use impairlab::cli::Cli;
-use impairlab::commands::{dispatch, error_colour, may_make_namespaces};
+use impairlab::commands::{dispatch, error_colour, hear_of_full_files, may_make_namespaces};
 use impairlab::engine::uml::guest;
 use impairlab::progress::warn;
 
@@ -12,6 +12,7 @@ fn main() -> ExitCode {
     if guest::is_init() {
         guest::run()
     }
+    hear_of_full_files();
     let cli = Cli::parse();
     if may_make_namespaces(&cli) && !netns::has_network_rights() {
         // Where this is refused, the probe says later what is missing and how to get it.

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use nix::sys::signal::{SigSet, Signal};
+
 use super::{CommandError, Ending, agree, check, doctor, exec, report, run, senders, show};
 use crate::cli::{Cli, Command, EngineChoice, GuestPart};
 use crate::engine::uml;
@@ -23,6 +25,16 @@ pub fn may_make_namespaces(cli: &Cli) -> bool {
         | Command::Exec(_)
         | Command::Guest { .. } => false,
     }
+}
+
+/// Makes a file that grows past its limit (`ulimit -f`) an error of the write, with a message and an
+/// exit code, instead of a signal that ends this program without a word. To be called before any
+/// thread is started.
+pub fn hear_of_full_files() {
+    let mut file_size = SigSet::empty();
+    file_size.add(Signal::SIGXFSZ);
+    // It cannot fail; if it did, all would be as it was.
+    let _ = file_size.thread_block();
 }
 
 pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> {

@@ -11,6 +11,7 @@ use super::report;
 use super::senders::SendersError;
 use super::show::ShowError;
 use crate::engine::{EngineError, EngineKind};
+use crate::recording::file::remedy;
 use crate::report::ResultsError;
 use crate::scenario::{Colour, Diagnostics};
 
@@ -86,7 +87,7 @@ pub enum CommandError {
     NothingRan,
     #[error("cannot start the thread pool that runs trials: {0}")]
     Runtime(io::Error),
-    #[error("cannot write to standard output: {0}")]
+    #[error("cannot write to standard output: {0}{remedy}", remedy = remedy(.0))]
     Output(io::Error),
 }
 
@@ -163,14 +164,11 @@ impl CommandError {
             Self::Results(error) | Self::Report(report::Error::Results(error)) => {
                 results_exit_code(error)
             }
-            Self::Trial(_)
-            | Self::Report(report::Error::Print(_))
+            Self::Report(report::Error::Print(_))
             | Self::Senders(SendersError::Output(_))
             | Self::Show(ShowError::Output(_))
-            | Self::NothingRan
-            | Self::Launch(_)
-            | Self::Runtime(_)
-            | Self::Output(_) => 1,
+            | Self::Output(_) => 4,
+            Self::Trial(_) | Self::NothingRan | Self::Launch(_) | Self::Runtime(_) => 1,
         })
     }
 }

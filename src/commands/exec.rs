@@ -19,6 +19,7 @@ use crate::cli::ExecArgs;
 use crate::engine::uml::job::{self, Answer, Job, Program};
 use crate::engine::uml::{Kernel, KernelError, Machine, Settings, UmlError};
 use crate::progress::warn;
+use crate::recording::file::remedy;
 
 #[derive(Debug, Error)]
 pub enum ExecError {
@@ -38,7 +39,7 @@ pub enum ExecError {
     Surroundings { what: &'static str, source: io::Error },
     #[error("cannot read what the program prints: {0}")]
     Read(io::Error),
-    #[error("cannot write to standard output or error: {0}")]
+    #[error("cannot write to standard output or error: {0}{remedy}", remedy = remedy(.0))]
     Output(io::Error),
 }
 
@@ -132,15 +133,28 @@ fn program(args: &ExecArgs) -> Result<Program, ExecError> {
     })
 }
 
-/// Made if it is not there.
+/// Made if it is not there, as `run` makes a folder for results; and it is said, since the name may
+/// have been a slip.
 fn output_folder(folder: &Path) -> Result<PathBuf, ExecError> {
-    let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
-    let made =
-        made.map_err(|source| ExecError::OutputFolder { folder: folder.to_owned(), source })?;
-    match cannot_be_shared(&made) {
-        Some(reason) => Err(ExecError::NoOutputFolder { folder: folder.to_owned(), reason }),
-        None => Ok(made),
+    let error = |source| ExecError::OutputFolder { folder: folder.to_owned(), source };
+    let place = future_place(folder).map_err(error)?;
+    if let Some(reason) = cannot_be_shared(&place) {
+        return Err(ExecError::NoOutputFolder { folder: folder.to_owned(), reason });
     }
+    if !folder.is_dir() {
+        std::fs::create_dir_all(folder).map_err(error)?;
+        warn(&format!("made the output folder {}", place.display()));
+    }
+    folder.canonicalize().map_err(error)
+}
+
+/// Where a folder is, or will be once it is made.
+fn future_place(folder: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(folder)?;
+    let there = absolute.ancestors().find(|ancestor| ancestor.exists());
+    let there = there.unwrap_or(Path::new("/"));
+    let rest = absolute.strip_prefix(there).unwrap_or(Path::new(""));
+    Ok(there.canonicalize()?.join(rest))
 }
 
 /// Why the guest cannot have a folder of the host in this place.

@@ -15,5 +15,5 @@ pub mod senders;
 pub mod show;
 pub mod trials;
 
-pub use dispatch::{dispatch, error_colour, may_make_namespaces};
+pub use dispatch::{dispatch, error_colour, hear_of_full_files, may_make_namespaces};
 pub use error::{CommandError, Ending};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::recording::file::remedy;
 use crate::report::terminal::{self, Style};
 use crate::report::{Order, Results, ResultsError, json};
 
@@ -22,7 +23,7 @@ pub struct Options {
 pub enum Error {
     #[error(transparent)]
     Results(#[from] ResultsError),
-    #[error("cannot print the report: {0}")]
+    #[error("cannot print the report: {0}{remedy}", remedy = remedy(.0))]
     Print(#[from] io::Error),
 }
 

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::recording::file::remedy;
 use crate::scenario::senders::{OptionText, PathKeys, SENDERS, Sender};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub enum Format {
 pub enum SendersError {
     #[error("there is no sender `{name}`; there are: {known}")]
     Unknown { name: String, known: String },
-    #[error("cannot write the list of senders: {0}")]
+    #[error("cannot write the list of senders: {0}{remedy}", remedy = remedy(.0))]
     Output(#[from] io::Error),
 }
 

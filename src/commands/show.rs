@@ -6,6 +6,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::recording::file::remedy;
 use crate::scenario::{self, Diagnostics, written};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub enum Format {
 pub enum ShowError {
     #[error("{0}")]
     Scenario(#[from] Diagnostics),
-    #[error("cannot write the plan: {0}")]
+    #[error("cannot write the plan: {0}{remedy}", remedy = remedy(.0))]
     Output(#[from] io::Error),
 }
 

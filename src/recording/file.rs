@@ -47,6 +47,7 @@ pub fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space or choose a folder on another disk"
         }
+        io::ErrorKind::FileTooLarge => "; raise the limit of the size of files (ulimit -f)",
         _ => "",
     }
 }

@@ -4,6 +4,7 @@
 mod documented;
 mod refusals;
 mod runs;
+mod unwritable;
 
 use std::fs;
 use std::path::PathBuf;

@@ -136,6 +136,27 @@ fn folders_that_the_guest_cannot_share_are_wrong_usage() {
         assert!(said.contains(&format!("cannot use {folder} as an output folder")), "{said}");
         assert!(said.contains(reason), "{said}");
     }
+    // Refused before it is made.
+    assert_eq!(in_guest(&["--output", "/run/impairlab/new"], "true").status.code(), Some(2));
+    assert!(!Path::new("/run/impairlab").exists());
+}
+
+#[test]
+fn output_that_cannot_be_written_is_named_and_has_a_code() {
+    kernel_or_skip!();
+    let place = tempfile::tempdir().unwrap();
+    for (script, expected) in [
+        ("{} exec echo hello > /dev/full", "No space left"),
+        // Larger than the guest's memory, so that only the output is in its way.
+        ("ulimit -f 300000; {} exec --memory 128 head -c 200M /dev/zero > out", "ulimit -f"),
+    ] {
+        let script = script.replace("{}", PROGRAM);
+        let mut command = Command::new("sh");
+        let output = command.args(["-c", &script]).current_dir(&place).output().unwrap();
+        let (code, said) = complaint(&output);
+        assert_eq!(code, 125, "{script}: {said}");
+        assert!(said.contains(expected), "{script}: {said}");
+    }
 }
 
 #[test]

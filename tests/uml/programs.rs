@@ -57,6 +57,32 @@ fn the_guest_sees_the_hosts_files_and_changes_none_but_in_output_folders() {
     assert!(!path("other").exists() && Path::new("/etc/passwd").exists());
 }
 
+/// Its answer is left in a folder that the program has hidden, and taken out of the tree.
+#[test]
+fn a_program_may_mount_over_every_folder_of_the_guests_own() {
+    kernel_or_skip!();
+    let script = "mount -t tmpfs none /run && umount -l /run && umount -l /run/impairlab && \
+                  for folder in /run /dev /sys /tmp; do mount -t tmpfs none $folder || exit 1; done; \
+                  echo mounted; exit 7";
+    let output = in_guest(&[], script);
+    assert_eq!(text(&output.stdout), "mounted\n", "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(7), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_output_folder_that_is_missing_is_made_and_named() {
+    kernel_or_skip!();
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().canonicalize().unwrap().join("new/out");
+    let options = ["--output", folder.to_str().unwrap()];
+    let script = format!("echo kept > {}/file", folder.display());
+    let made = in_guest(&options, &script);
+    printed(&made);
+    assert_eq!(text(&made.stderr), format!("made the output folder {}\n", folder.display()));
+    assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "kept\n");
+    assert_eq!(text(&in_guest(&options, &script).stderr), "");
+}
+
 #[test]
 fn what_a_program_leaves_running_ends_with_it() {
     kernel_or_skip!();

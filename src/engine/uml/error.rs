@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::recording::file::remedy;
 use crate::recording::format::ReadError;
 
 use super::limits::Limit;
@@ -65,7 +66,7 @@ pub enum UmlError {
          you may write to)", path.display()
     )]
     Folder { path: PathBuf, source: io::Error },
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
     File { action: &'static str, path: PathBuf, source: io::Error },
     #[error("cannot start the guest: {source}")]
     Start { source: io::Error },

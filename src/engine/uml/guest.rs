@@ -18,7 +18,8 @@ use nix::unistd::{getpid, sethostname, sync};
 use self::error::{GuestError, step};
 use super::job::{self, Answer, Job};
 
-/// Where the job's folder is inside, once the guest has its own files.
+/// Where the job's folder is inside, once the guest has its own files. This process works in it,
+/// and names its files from there: a program may mount something over the place.
 const FOLDER: &str = "/run/impairlab";
 
 /// Whether this process is the init of a guest: the first process there is, started by the name
@@ -75,8 +76,9 @@ fn complain(error: &GuestError) {
     let _ = fs::write("/dev/kmsg", format!("impairlab: the guest {error}"));
 }
 
+/// From the folder that this process is in.
 fn file(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(name)
+    PathBuf::from(name)
 }
 
 fn switch_off() -> ! {

@@ -12,7 +12,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::personality::{self, Persona};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, setrlimit};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Pid, getppid};
 
 use super::error::UmlError;
@@ -46,6 +46,10 @@ fn prepare(parent: i32, processor: usize) -> io::Result<()> {
     if getppid() != Pid::from_raw(parent) {
         process::exit(1);
     }
+    // This program takes an error for it; the kernel is to be ended, and to have said why.
+    let mut file_size = SigSet::empty();
+    file_size.add(Signal::SIGXFSZ);
+    file_size.thread_unblock()?;
     // A kernel that panics aborts; nobody wants its whole memory on disk.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     // The kernel and each process of the guest take turns: on two processors each turn would cost a

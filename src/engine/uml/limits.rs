@@ -48,7 +48,8 @@ impl fmt::Display for Limit {
                  memory and 64 MiB of it"
             }
             Self::FileSize => {
-                "the size of files is limited (ulimit -f), and the guest's memory is one"
+                "the size of files is limited (ulimit -f), and the guest's memory is one, as is what \
+                 its program prints"
             }
             Self::OpenFiles => {
                 "the number of open files is limited (ulimit -n), and the guest needs some dozens"

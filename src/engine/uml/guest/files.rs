@@ -14,7 +14,7 @@ use crate::engine::uml::job;
 /// A folder that every host has, empty until something is mounted there.
 const STAGE: &str = "/proc";
 
-/// Gives the guest its files, with the job's folder at `folder`.
+/// Gives the guest its files, with the job's folder at `folder`, and enters that.
 pub fn set_up(folder: &Path) -> Result<(), GuestError> {
     // First, so that whatever fails after it can be said on the kernel's console.
     mount_at("devtmpfs", "/dev", None, MsFlags::empty())?;
@@ -28,7 +28,8 @@ pub fn set_up(folder: &Path) -> Result<(), GuestError> {
     enter(&root)?;
     kernels_own()?;
     make(folder)?;
-    host_folder(job::FOLDER_FROM_INSIDE, folder)
+    host_folder(job::FOLDER_FROM_INSIDE, folder)?;
+    step(|| format!("enter {}", folder.display()), chdir(folder))
 }
 
 /// Makes a folder of the host, as the guest's kernel finds it, writable at a place of the guest.
