@@ -124,13 +124,15 @@ fn ending(args: &RunArgs, outcome: &trials::Outcome, report: &Report) -> Ending 
         recording.fidelity.as_ref().is_some_and(|fidelity| fidelity.spoilt.is_some())
     };
     let impairment = report.impairment.as_ref();
+    let spoilt =
+        outcome.recordings.iter().any(spoilt) || impairment.is_some_and(Impairment::is_spoilt);
     if outcome.interrupted {
         Ending::Interrupted
     } else if !outcome.errors.is_empty() {
         Ending::Incomplete
     } else if impairment.is_some_and(Impairment::disagrees_unspoilt) {
         Ending::WrongImpairment
-    } else if args.strict && outcome.recordings.iter().any(spoilt) {
+    } else if args.strict && spoilt {
         Ending::Spoilt
     } else if impairment.is_some_and(Impairment::disagrees) {
         Ending::WrongImpairment

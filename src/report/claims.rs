@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::SenderReport;
+use super::reservation::Reservation;
 use crate::recording::{Summary, WholeFigure};
 use crate::scenario::plan::Claim;
 use crate::statistics::{FEWEST_RUNS, Interval, Latency, Quantile, Verdict, judge};
@@ -17,6 +19,8 @@ pub struct ClaimReport {
     pub measured: Option<f64>,
     pub interval: Interval<f64>,
     pub verdict: Verdict,
+    /// On the sender: with one the verdict is not to be told.
+    pub reservations: Vec<Reservation>,
     pub runs: usize,
 }
 
@@ -27,16 +31,18 @@ impl ClaimReport {
     }
 
     /// The verdict in a few words: why there is none where there is none.
-    pub fn verdict_in_words(&self) -> &'static str {
-        match self.verdict {
-            Verdict::Agrees => "agrees",
-            Verdict::Differs => "differs",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::NoInterval if self.runs == 1 => "one run",
-            Verdict::NoInterval if self.runs < FEWEST_RUNS => "too few runs",
-            Verdict::NoInterval => "too few messages",
-            Verdict::NotMeasured => "not measured",
-        }
+    pub fn verdict_in_words(&self) -> String {
+        let words = match (self.verdict, self.reservations.last()) {
+            (Verdict::NotMeasured, _) => "not measured",
+            (_, Some(graver)) => return graver.to_string(),
+            (Verdict::Agrees, None) => "agrees",
+            (Verdict::Differs, None) => "differs",
+            (Verdict::Inconclusive, None) => "inconclusive",
+            (Verdict::NoInterval, None) if self.runs == 1 => "one run",
+            (Verdict::NoInterval, None) if self.runs < FEWEST_RUNS => "too few runs",
+            (Verdict::NoInterval, None) => "too few messages",
+        };
+        words.to_owned()
     }
 }
 
@@ -65,7 +71,8 @@ impl fmt::Display for ClaimedFigure {
 }
 
 /// One row for each figure that the claim names. `measured` is `None` if the sender did not run.
-pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimReport> {
+pub fn hold_against(claim: &Claim, sender: Option<&SenderReport>) -> Vec<ClaimReport> {
+    let measured = sender.map(|sender| &sender.pooled);
     claimed(claim)
         .into_iter()
         .map(|(figure, claimed)| {
@@ -79,6 +86,7 @@ pub fn hold_against(claim: &Claim, measured: Option<&Summary>) -> Vec<ClaimRepor
                 measured: value,
                 interval,
                 verdict: judge(claimed, value, interval),
+                reservations: sender.map_or_else(Vec::new, |it| it.reservations.clone()),
                 runs: measured.map_or(0, |summary| summary.units),
             }
         })

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use csv::Writer;
 
+use super::reservation::in_words;
 use super::{Report, SenderReport, json};
 use crate::recording::{Message, Messages, Recording, Recovery};
 use crate::statistics::Latency;
@@ -107,8 +108,8 @@ pub fn write_outages(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Latencies in milliseconds: `lost` where it is infinite, empty where there is none. `low` and
-/// `high` are the 95 % interval. `front` and `front_certain` as in the summary.
-const SENDERS_HEADER: [&str; 25] = [
+/// `high` are the 95 % interval. `front`, `front_certain` and `reservations` as in the summary.
+const SENDERS_HEADER: [&str; 26] = [
     "sender",
     "protocol",
     "family",
@@ -134,6 +135,7 @@ const SENDERS_HEADER: [&str; 25] = [
     "worst_vehicle_p99_ms",
     "gateway_cpu_us",
     "gateway_heap_bytes",
+    "reservations",
 ];
 
 /// One line a sender, in the order of the report: the figures of all its runs.
@@ -146,7 +148,7 @@ pub fn write_senders(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     lines.flush()
 }
 
-fn sender_line(sender: &SenderReport) -> [String; 25] {
+fn sender_line(sender: &SenderReport) -> [String; 26] {
     let of = &sender.pooled;
     let [p50, p99, p999] = of.quantiles;
     let vehicles = of.vehicles.as_ref();
@@ -179,6 +181,7 @@ fn sender_line(sender: &SenderReport) -> [String; 25] {
         latency(vehicles.map(|it| it.worst)),
         number(cost.map(|cost| cost.gateway_cpu.as_secs_f64() * 1e6)),
         number(cost.and_then(|cost| cost.gateway_heap).map(|bytes| bytes as f64)),
+        in_words(&sender.reservations),
     ]
 }
 

@@ -1,6 +1,8 @@
 //! The best trade-offs of latency and cost: the senders that no other beats in both P99 and
-//! amplification (the Pareto front), and whether their intervals leave a doubt of it.
+//! amplification (the Pareto front), and whether their intervals leave a doubt of it. Senders with a
+//! reservation are no part of it: they neither beat another nor are beaten.
 
+use super::SenderReport;
 use crate::recording::Summary;
 use crate::statistics::{Interval, Latency, Quantile};
 
@@ -11,17 +13,23 @@ pub struct Standing {
     /// more than 1 % has no P99, and is never on the front.
     pub on_front: bool,
     /// Whether this holds for all values within the 95 % intervals of all senders; `None`: some of
-    /// them are not known (fewer than five runs).
+    /// them are not known (fewer than five runs, or a reservation).
     pub certain: Option<bool>,
 }
 
-/// One for each sender; `None` where a figure is missing, since no message was sent.
-pub fn standings(senders: &[&Summary]) -> Vec<Option<Standing>> {
-    let spots: Vec<Option<Spot>> = senders.iter().map(|sender| Spot::of(sender)).collect();
+/// One for each sender; `None` where a figure is missing, since no message was sent, or there is a
+/// reservation.
+pub fn standings(senders: &[SenderReport]) -> Vec<Option<Standing>> {
+    let all_ranked = senders.iter().all(SenderReport::is_ranked);
+    let spot = |sender: &SenderReport| match sender.is_ranked() {
+        true => Spot::of(&sender.pooled),
+        false => None,
+    };
+    let spots: Vec<Option<Spot>> = senders.iter().map(spot).collect();
     let standing = |(place, spot): (usize, &Option<Spot>)| {
         let others = spots.iter().enumerate().filter(|(other, _)| *other != place);
         let others: Vec<&Spot> = others.filter_map(|(_, spot)| spot.as_ref()).collect();
-        spot.as_ref().map(|spot| spot.standing(&others))
+        spot.as_ref().map(|spot| spot.standing(&others, all_ranked))
     };
     spots.iter().enumerate().map(standing).collect()
 }
@@ -54,14 +62,17 @@ impl Spot {
         Some(Self { amplification, p99 })
     }
 
-    fn standing(&self, others: &[&Spot]) -> Standing {
+    /// `all_ranked`: there is nobody beside the others.
+    fn standing(&self, others: &[&Spot], all_ranked: bool) -> Standing {
         let lost = self.p99.value.is_infinite();
         let on_front = !lost && !others.iter().any(|other| other.beats(self));
         let certain = match on_front {
             true => self.is_surely_on(others),
             false => self.is_surely_off(others),
         };
-        Standing { on_front, certain }
+        // One that is not ranked might beat it; who is beaten by the others stays so.
+        let hangs = on_front && !all_ranked;
+        Standing { on_front, certain: certain.filter(|sure| !(hangs && *sure)) }
     }
 
     fn beats(&self, other: &Spot) -> bool {
@@ -133,7 +144,7 @@ mod tests {
             others.map(|(_, spot)| spot).collect::<Vec<_>>()
         };
         let of = |(place, spot): (usize, &Spot)| {
-            let Standing { on_front, certain } = spot.standing(&others(place));
+            let Standing { on_front, certain } = spot.standing(&others(place), true);
             (on_front, certain)
         };
         spots.iter().enumerate().map(of).collect()

@@ -38,10 +38,13 @@ pub struct LinkReport {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FigureReport {
-    /// Over all trials; the verdict is the worst that disagrees, or the best of the senders.
+    /// Over all trials; the verdict is that of those that disagree, else of those that the host
+    /// spoilt, or the best of the senders.
     pub pooled: Judged,
     /// Where it disagrees.
     pub findings: Vec<Finding>,
+    /// Where the host let packets go too late to judge it.
+    pub late: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +55,16 @@ pub struct Finding {
     pub judged: Judged,
     /// The host spoilt the trial, or one of the sender's.
     pub spoilt: bool,
+}
+
+impl Finding {
+    /// `quic, run 2`.
+    pub fn place(&self) -> String {
+        match self.repetition {
+            Some(repetition) => format!("{}, run {}", self.sender, repetition + 1),
+            None => format!("{}, all runs", self.sender),
+        }
+    }
 }
 
 /// A receipt and the trial it is from.
@@ -84,6 +97,12 @@ impl Impairment {
     /// Whether the host kept time in a trial that disagrees: then it is not to blame.
     pub fn disagrees_unspoilt(&self) -> bool {
         self.findings().any(|(_, _, finding)| !finding.spoilt)
+    }
+
+    /// Whether the host let packets go so late that a figure is not the link's.
+    pub fn is_spoilt(&self) -> bool {
+        let mut figures = self.links.iter().flat_map(|link| &link.figures);
+        figures.any(|figure| !figure.late.is_empty())
     }
 
     pub fn findings(&self) -> impl Iterator<Item = (&LinkReport, What, &Finding)> {
@@ -140,18 +159,21 @@ fn figures(receipts: &[Of<'_>]) -> Vec<FigureReport> {
     let of_trials: Vec<Vec<Judged>> = receipts.iter().map(|of| judge(of.receipt)).collect();
     let widening = widening(&senders);
     let figures = judge(&pooled(receipts)).into_iter().enumerate().map(|(place, all)| {
-        let mut findings: Vec<Finding> = Vec::new();
+        let mut found: Vec<Finding> = Vec::new();
         for (of, judged) in receipts.iter().zip(&of_trials) {
-            findings.extend(finding(&[*of], &judged[place], Some(of.trial.repetition)));
+            found.extend(finding(&[*of], &judged[place], Some(of.trial.repetition)));
         }
         for (of, judged) in senders.iter().zip(&of_senders).filter(|(of, _)| of.len() > 1) {
-            findings.extend(finding(of, &judged[place], None));
+            found.extend(finding(of, &judged[place], None));
         }
         let best = of_senders.iter().map(|judged| judged[place].verdict);
         let best = best.max_by_key(|verdict| weight(*verdict)).unwrap_or(all.verdict);
-        let verdict = if findings.is_empty() { best } else { Verdict::Disagrees };
+        let worst = found.iter().map(|finding| finding.judged.verdict);
+        let verdict = worst.max_by_key(|verdict| weight(*verdict)).unwrap_or(best);
         let interval = widened(&all, widening);
-        FigureReport { pooled: Judged { verdict, interval, ..all }, findings }
+        let wrong = |finding: &Finding| finding.judged.verdict == Verdict::Disagrees;
+        let (findings, late) = found.into_iter().partition(wrong);
+        FigureReport { pooled: Judged { verdict, interval, ..all }, findings, late }
     });
     figures.collect()
 }
@@ -182,7 +204,7 @@ fn pooled(receipts: &[Of<'_>]) -> Receipt {
 
 fn finding(of: &[Of<'_>], judged: &Judged, repetition: Option<u32>) -> Option<Finding> {
     let spoilt = |of: &Of<'_>| of.trial.fidelity.as_ref().is_some_and(|it| it.spoilt.is_some());
-    (judged.verdict == Verdict::Disagrees).then(|| Finding {
+    matches!(judged.verdict, Verdict::Disagrees | Verdict::Spoilt).then(|| Finding {
         sender: of[0].trial.sender.clone(),
         repetition,
         judged: judged.clone(),
@@ -190,13 +212,14 @@ fn finding(of: &[Of<'_>], judged: &Judged, repetition: Option<u32>) -> Option<Fi
     })
 }
 
-/// What the senders show together, from the least to the most telling.
+/// What the senders show together, from the least to the most telling; of trials, the worse.
 fn weight(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::NotJudged(_) => 0,
         Verdict::TooFew => 1,
         Verdict::Agrees => 2,
-        Verdict::Disagrees => 3,
+        Verdict::Spoilt => 3,
+        Verdict::Disagrees => 4,
     }
 }
 

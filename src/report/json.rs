@@ -60,6 +60,7 @@ impl<'a> Sender<'a> {
             protocol: report.pooled.protocol,
             family: report.kind.family,
             redundancy: report.kind.redundancy.to_string(),
+            reservations: report.reservations.iter().map(ToString::to_string).collect(),
             front: report.standing.map(|standing| standing.on_front),
             front_certain: report.standing.and_then(|standing| standing.certain),
             ordered: report.pooled.delivery.ordered,
@@ -83,6 +84,7 @@ impl<'a> Run<'a> {
             status,
             measured_ms: milliseconds(run.measured),
             closed_reason,
+            spoilt: run.spoilt.as_deref(),
             kernel: kernel_ends(run.sockets.as_ref(), paths),
             figures: Figures::new(&run.summary, paths),
         }

@@ -14,6 +14,8 @@ mod order;
 pub mod results;
 
 mod paths;
+mod remark;
+mod reservation;
 mod summarise;
 mod table;
 pub mod terminal;
@@ -22,5 +24,7 @@ pub use claims::{ClaimReport, ClaimedFigure};
 pub use front::Standing;
 pub use kind::{Kind, Redundancy};
 pub use order::Order;
+pub use remark::Remark;
+pub use reservation::Reservation;
 pub use results::{Results, ResultsError};
-pub use summarise::{Remark, Report, RunReport, SenderReport, summarise};
+pub use summarise::{Report, RunReport, SenderReport, summarise};

@@ -4,7 +4,8 @@ use super::{Report, SenderReport};
 use crate::recording::{Recovery, Summary};
 use crate::statistics::{Latency, Quantile};
 
-/// The best first; those without the figure last, and equal ones as in the scenario.
+/// The best first; then those without the figure, and last those that are not ranked (spoilt or
+/// interrupted) in the same way; equal ones as in the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Order {
     /// As in the scenario
@@ -65,11 +66,12 @@ impl Order {
     }
 }
 
-/// Smaller is better: whether there is no figure, the figure, and the share lost where the figure
-/// may be.
-fn rank(sender: &SenderReport, order: Order) -> (bool, f64, f64) {
+/// Smaller is better: whether it is not ranked, whether there is no figure, the figure, and the
+/// share lost where the figure may be.
+fn rank(sender: &SenderReport, order: Order) -> (bool, bool, f64, f64) {
     let figure = figure(&sender.pooled, order);
-    (figure.is_none(), figure.unwrap_or(f64::INFINITY), sender.pooled.lost_share())
+    let value = figure.unwrap_or(f64::INFINITY);
+    (!sender.is_ranked(), figure.is_none(), value, sender.pooled.lost_share())
 }
 
 fn figure(of: &Summary, order: Order) -> Option<f64> {

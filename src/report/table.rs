@@ -29,13 +29,24 @@ impl Cell {
     }
 
     pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        let text: String = text.into();
-        let text = if text.chars().count() > MAX_CELL {
-            text.chars().take(MAX_CELL - 1).chain(['…']).collect()
-        } else {
-            text
-        };
-        Self { text, tone }
+        Self { text: cut(text.into(), MAX_CELL), tone }
+    }
+
+    /// With a mark, if it is not empty, that is never cut off.
+    pub fn marked(text: &str, mark: &str) -> Self {
+        if mark.is_empty() {
+            return Self::new(text);
+        }
+        let room = MAX_CELL - 1 - mark.chars().count();
+        Self { text: format!("{} {mark}", cut(text.to_owned(), room)), tone: Tone::Bad }
+    }
+}
+
+fn cut(text: String, room: usize) -> String {
+    if text.chars().count() > room {
+        text.chars().take(room - 1).chain(['…']).collect()
+    } else {
+        text
     }
 }
 
@@ -215,6 +226,14 @@ mod tests {
         sender  down
         kcp     0.10
         ");
+    }
+
+    #[test]
+    fn a_mark_is_not_cut_off() {
+        let text = |name: &str| Cell::marked(name, "†").text;
+        assert_eq!(text("kcp"), "kcp †");
+        assert_eq!(text("a-name-that-is-far-too-long-for-it"), "a-name-that-is-far-too-lo… †");
+        assert_eq!(Cell::marked("kcp", ""), Cell::new("kcp"));
     }
 
     #[test]

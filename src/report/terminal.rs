@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use super::figures;
 use super::table::{Cell, Table, Tone, paint};
-use super::{Order, Remark, Report, SenderReport};
+use super::{Order, Report, SenderReport};
 use crate::recording::{Figure, Recovery, Summary};
 use crate::statistics::{FEWEST_RUNS, Latency};
 use crate::workload::Workload;
@@ -99,16 +99,9 @@ pub(super) fn setup(report: &Report) -> String {
         0..=2 => outages.collect(),
         many => vec![format!("{many} outages")],
     };
-    parts.into_iter().chain(outages).chain(reservations(report)).collect::<Vec<_>>().join(" · ")
-}
-
-/// What the remarks say at length, in a word: a chart has no remarks.
-fn reservations(report: &Report) -> impl Iterator<Item = String> {
-    let any = |is: fn(&Remark) -> bool| report.remarks.iter().any(is);
-    let interrupted = any(|remark| matches!(remark, Remark::Interrupted { .. }));
-    let spoilt = any(|remark| matches!(remark, Remark::Spoilt { .. }));
-    let words = [(interrupted, "interrupted"), (spoilt, "spoilt by the host")];
-    words.into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_owned())
+    // What the remarks say at length, in a word: a chart has no remarks.
+    let reservations = report.reservations().map(|reservation| reservation.to_string());
+    parts.into_iter().chain(outages).chain(reservations).collect::<Vec<_>>().join(" · ")
 }
 
 /// What the senders met, in one line: below [`setup`] everywhere.
@@ -205,7 +198,7 @@ fn row(sender: &SenderReport, deadline: Duration) -> Vec<Cell> {
         Cell::new(figures::ratio_or_none(summary.amplification.as_ref().map(part)))
     };
     vec![
-        Cell::new(summary.sender.clone()),
+        Cell::marked(&summary.sender, &sender.signs()),
         p50,
         p99,
         p999,
@@ -223,6 +216,9 @@ fn row(sender: &SenderReport, deadline: Duration) -> Vec<Cell> {
 
 /// The mark for a quantile with too few samples behind it.
 const MARK: &str = "*";
+
+/// The mark for a figure of a link that the host spoilt.
+const SPOILT: &str = "†";
 
 fn quantile(figure: &Figure, deadline: Duration) -> Cell {
     let Some(value) = figure.value else { return Cell::new(figures::NONE) };
@@ -302,6 +298,7 @@ fn footnotes(report: &Report, style: Style) -> String {
     if report.order != Order::Scenario {
         notes.push(format!("in the order of {}, the best first", report.order.figure()));
     }
+    notes.extend(report.reservations().map(|it| format!("{} {it}: not ranked", it.sign())));
     notes.extend(of_several_runs(report));
     notes.extend(unknown_recovery(report));
     notes

@@ -1,6 +1,7 @@
 //! The witness beside the real link: no false alarms where the link does what it is asked, alarms
 //! where it does something else, and intervals that cover what was asked as often as they say.
 
+mod host;
 mod order;
 mod power;
 mod profiles;

@@ -64,6 +64,8 @@ pub enum Verdict {
     /// A figure twice as large (or a delay a quarter off) could have passed.
     TooFew,
     Agrees,
+    /// The host let packets go so late that the figure is as much the host's as the link's.
+    Spoilt,
     Disagrees,
 }
 
@@ -136,6 +138,13 @@ fn verdict(disagrees: bool, few: bool) -> Verdict {
     }
 }
 
+impl Verdict {
+    /// A link that is wrong whatever the host did stays so.
+    fn unless_spoilt(self, spoilt: bool) -> Self {
+        if spoilt && self != Verdict::Disagrees { Verdict::Spoilt } else { self }
+    }
+}
+
 fn bounds<S: Serializer>(interval: &Interval<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     [interval.low, interval.high].serialize(serializer)
 }
@@ -183,6 +192,7 @@ impl fmt::Display for Verdict {
         match self {
             Verdict::Agrees => f.write_str("agrees"),
             Verdict::Disagrees => f.write_str("disagrees"),
+            Verdict::Spoilt => f.write_str("spoilt by the host"),
             Verdict::TooFew => f.write_str("too few packets"),
             Verdict::NotJudged(why) => write!(f, "not judged: {why}"),
         }

@@ -11,7 +11,7 @@ use super::frame::{
 };
 use super::intervals::Intervals;
 use super::palette::{FAINT_INK, INK, PAPER, SenderLook};
-use super::selection::remark;
+use super::selection::{remark, signs};
 use crate::recording::Summary;
 use crate::report::figures;
 
@@ -41,7 +41,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     payload(canvas, &plot, &axis);
     for (place, sender) in data.report.senders.iter().enumerate() {
         let top = plot.top + STEP * place as f64 + (STEP - BAR) / 2.0;
-        let name = fitted(&sender.pooled.sender, LABEL, false, names);
+        let name = fitted(&sender.label(), LABEL, false, names);
         canvas.text(&name, (MARGIN, top + BAR / 2.0), label(Align::Left));
         bar(canvas, &plot, &axis, top, data.look(sender), &sender.pooled);
     }
@@ -54,8 +54,9 @@ fn how_to_read(data: &Data) -> String {
     let intervals: Intervals =
         with_a_bar.map(|it| it.pooled.amplification_interval.is_bounded()).collect();
     format!(
-        "{}{}Strong: up, vehicle to cloud. Pale: down. IP headers count, Ethernet's do not. \
+        "{}{}{}Strong: up, vehicle to cloud. Pale: down. IP headers count, Ethernet's do not. \
          Payload: that of each message once, however often it was sent. The handshake is not in it.",
+        signs(data.report),
         remark(data.report, "In colour:"),
         intervals.sentence(data.report, "Whiskers")
     )

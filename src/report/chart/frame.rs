@@ -8,7 +8,7 @@ use super::axis::Axis;
 use super::canvas::{Align, Canvas, Point, Stroke, Text, WIDTH, text_width};
 use super::labels::Area;
 use super::palette::{DEADLINE, FAINT_INK, GRID, INK, PAPER, SenderLook};
-use crate::report::{figures, terminal};
+use crate::report::{SenderReport, figures, terminal};
 
 pub const MARGIN: f64 = 24.0;
 /// Where the space under title and subtitle begins.
@@ -184,8 +184,8 @@ pub fn legend_width(lines: &[(String, Stroke)]) -> f64 {
 }
 
 pub fn widest_name(data: &Data) -> f64 {
-    let names = data.report.senders.iter().map(|sender| sender.pooled.sender.as_str());
-    names.map(|name| text_width(name, LABEL, false)).fold(0.0, f64::max)
+    let names = data.report.senders.iter().map(SenderReport::label);
+    names.map(|name| text_width(&name, LABEL, false)).fold(0.0, f64::max)
 }
 
 /// Tall enough for a legend of so many lines, and never less than `least`.

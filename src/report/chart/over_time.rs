@@ -14,7 +14,7 @@ use super::frame::{
     fitted, head, label, note, small, thin,
 };
 use super::palette::{DEADLINE, FAINT_INK, GRID, OUTAGE, SenderLook};
-use super::selection::{chosen, remark};
+use super::selection::{chosen, remark, signs};
 use crate::recording::{Messages, Recording};
 use crate::report::{SenderReport, figures};
 use crate::statistics::Latency;
@@ -114,8 +114,9 @@ fn how_to_read(data: &Data) -> String {
         true => "P50, P99 or the worst of the messages due in a slice of time",
     };
     format!(
-        "{}{run}{vehicles}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. The \
+        "{}{}{run}{vehicles}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. The \
          latencies of all senders have the same scale.",
+        signs(data.report),
         remark(data.report, "Shown:")
     )
 }
@@ -205,7 +206,7 @@ impl Strip<'_> {
         // Of the run that is shown, not of all.
         let summary = sender.runs.first().map_or(&sender.pooled, |run| &run.summary);
         let y = self.plot.top - LOST - 12.0;
-        let name = fitted(&summary.sender, LABEL, true, 400.0);
+        let name = fitted(&sender.label(), LABEL, true, 400.0);
         canvas.text(&name, (self.plot.left, y), Text { bold: true, ..label(Align::Left) });
         let lost = match summary.lost {
             0 => "none lost".to_owned(),

@@ -5,7 +5,7 @@
 
 use plotters::style::{Color, RGBAColor, RGBColor};
 
-use super::canvas::{Canvas, Point};
+use super::canvas::{Canvas, Point, Stroke};
 
 pub const PAPER: RGBColor = RGBColor(255, 255, 255);
 pub const INK: RGBColor = RGBColor(34, 34, 34);
@@ -80,6 +80,8 @@ pub enum Shape {
     Square,
     Triangle,
     Diamond,
+    /// Two strokes that cross.
+    Cross,
 }
 
 impl Shape {
@@ -99,6 +101,11 @@ impl Shape {
                 &[(x, y - r * 1.3), (x + r * 1.3, y), (x, y + r * 1.3), (x - r * 1.3, y)],
                 colour,
             ),
+            Self::Cross => {
+                let stroke = Stroke { colour, width: 2.0, dash: 0.0 };
+                canvas.line((x - r, y - r), (x + r, y + r), stroke);
+                canvas.line((x - r, y + r), (x + r, y - r), stroke);
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use super::frame::{
 };
 use super::intervals::{Intervals, ends};
 use super::palette::{DEADLINE, INK, PAPER, SenderLook};
-use super::selection::remark;
+use super::selection::{remark, signs};
 use crate::recording::Figure;
 use crate::report::{SenderReport, figures};
 use crate::statistics::Latency;
@@ -45,7 +45,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     // Above the deadline, which may run through them.
     bars.iter().for_each(|bar| bar.write(canvas));
     for (place, sender) in data.report.senders.iter().enumerate() {
-        let name = fitted(&sender.pooled.sender, LABEL, false, names);
+        let name = fitted(&sender.label(), LABEL, false, names);
         let middle = top_of_group(&plot, place) + 1.5 * BAR;
         canvas.text(&name, (MARGIN, middle), label(Align::Left));
     }
@@ -75,7 +75,8 @@ fn how_to_read(data: &Data, axis: &Axis) -> String {
         figures().filter(|figure| figure.enough && figure.value.is_some_and(|it| !it.is_lost()));
     let intervals: Intervals = drawable.map(|figure| ends(&figure.interval).is_some()).collect();
     format!(
-        "{}{}{few}A lost message counts as infinitely late.{scale}",
+        "{}{}{}{few}A lost message counts as infinitely late.{scale}",
+        signs(data.report),
         remark(data.report, "In colour:"),
         intervals.sentence(data.report, "Whiskers")
     )

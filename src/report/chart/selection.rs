@@ -42,6 +42,11 @@ pub fn remark(report: &Report, shown: &str) -> String {
     }
 }
 
+/// What the signs after names say; empty without any.
+pub fn signs(report: &Report) -> String {
+    report.reservations().map(|it| format!("{}: {it}. ", it.sign())).collect()
+}
+
 /// How many are not chosen, for a legend; `None`: none.
 pub fn others(report: &Report) -> Option<String> {
     let others = report.senders.len() - chosen(report).len();
@@ -62,11 +67,12 @@ fn is_best_beaten(report: &Report, sender: &SenderReport) -> bool {
     best.is_some_and(|best| best.place == sender.place)
 }
 
-/// P99, then the share lost, then the cost.
-fn rank(sender: &SenderReport) -> (f64, f64, f64) {
+/// Those that are ranked first; then P99, the share lost and the cost.
+fn rank(sender: &SenderReport) -> (bool, f64, f64, f64) {
     let p99 = sender.pooled.figure(Quantile::P99).and_then(|figure| figure.value);
     let cost = sender.pooled.amplification.map(|amplification| amplification.total());
     (
+        !sender.is_ranked(),
         p99.map_or(f64::INFINITY, Latency::as_ms_or_infinity),
         sender.pooled.lost_share(),
         cost.unwrap_or(f64::INFINITY),

@@ -9,7 +9,7 @@ use super::frame::{
     height_with_legend, label, latency_title, legend, legend_width, note, small, thin, title_below,
 };
 use super::palette::{FAINT_INK, GRID, SenderLook};
-use super::selection::{chosen, others, remark};
+use super::selection::{chosen, others, remark, signs};
 use crate::recording::Summary;
 use crate::report::{SenderReport, figures};
 use crate::statistics::{Distribution, Latency, Quantile};
@@ -64,8 +64,9 @@ fn how_to_read(data: &Data) -> String {
         false => "",
     };
     format!(
-        "{}Read: at 99 %, the latency that 99 of 100 messages do not exceed. Thin: too few samples \
+        "{}{}Read: at 99 %, the latency that 99 of 100 messages do not exceed. Thin: too few samples \
          beyond this percentile to bound it from above. {lost}",
+        signs(data.report),
         remark(data.report, "In colour:")
     )
 }
@@ -78,7 +79,7 @@ fn legend_lines(data: &Data) -> Vec<(String, Stroke)> {
             0 => String::new(),
             _ => format!(" · {} lost", figures::share(sender.pooled.lost_share())),
         };
-        (format!("{}{lost}", sender.pooled.sender), stroke(look))
+        (format!("{}{lost}", sender.label()), stroke(look))
     });
     named.chain(others(data.report).map(|text| (text, stroke(SenderLook::Other)))).collect()
 }

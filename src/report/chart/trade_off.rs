@@ -17,7 +17,7 @@ use super::frame::{
 use super::intervals::{Intervals, ends};
 use super::labels::{Area, Drawn};
 use super::palette::{FAINT_INK, INK, PAPER, SenderLook, Shape};
-use super::selection::remark;
+use super::selection::{remark, signs};
 use crate::recording::Figure;
 use crate::report::{Redundancy, SenderReport, Standing};
 use crate::statistics::{Interval, Latency, Quantile};
@@ -94,7 +94,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
 fn how_to_read(data: &Data, placed: &[Placed]) -> String {
     let intervals: Intervals = placed.iter().flat_map(|it| it.spot.intervals()).collect();
     let intervals = intervals.sentence(data.report, "Lines through a point");
-    let hollow = match placed.iter().any(|it| !it.spot.p99.enough) {
+    let hollow = match placed.iter().any(|it| !it.spot.p99.enough && it.spot.sender.is_ranked()) {
         true => "Hollow: too few samples to bound the P99 from above. ",
         false => "",
     };
@@ -104,6 +104,10 @@ fn how_to_read(data: &Data, placed: &[Placed]) -> String {
         }
         false => "",
     };
+    let unranked = match placed.iter().any(|it| !it.spot.sender.is_ranked()) {
+        true => format!("{}Crosses beat nobody, and are beaten by nobody. ", signs(data.report)),
+        false => String::new(),
+    };
     let remark = remark(data.report, "Named and in colour:");
     // Which says the same.
     let front = match remark.is_empty() {
@@ -111,8 +115,8 @@ fn how_to_read(data: &Data, placed: &[Placed]) -> String {
         false => "",
     };
     format!(
-        "{remark}Lower and further left is better. {front}{intervals}{hollow}{lost}The handshake \
-         is not in the cost."
+        "{remark}Lower and further left is better. {front}{unranked}{intervals}{hollow}{lost}The \
+         handshake is not in the cost."
     )
 }
 
@@ -224,6 +228,10 @@ impl Spot<'_> {
         self.stands(|standing| standing.on_front)
     }
 
+    fn shape(&self) -> Shape {
+        if self.sender.is_ranked() { shape(self.sender.kind.redundancy) } else { Shape::Cross }
+    }
+
     fn is_certain(&self) -> bool {
         self.stands(|standing| standing.certain == Some(true))
     }
@@ -232,24 +240,26 @@ impl Spot<'_> {
         self.sender.standing.is_some_and(which)
     }
 
-    /// Whether each is drawn. Of a P99 that is lost there may be none to draw.
+    /// Whether each is drawn. Of a P99 that is lost there may be none to draw, and of a cross there
+    /// is none.
     fn intervals(&self) -> impl Iterator<Item = bool> {
         let p99 = ends(&self.p99.interval).is_some();
         let lost = self.p99_ms().is_infinite();
-        [self.across.is_bounded()].into_iter().chain((p99 || !lost).then_some(p99))
+        let both = [self.across.is_bounded()].into_iter().chain((p99 || !lost).then_some(p99));
+        both.filter(|_| self.sender.is_ranked())
     }
 }
 
 impl Placed<'_> {
     fn mark(&self, canvas: &mut Canvas) {
-        let shape = shape(self.spot.sender.kind.redundancy);
+        let shape = self.spot.shape();
         let radius = if self.spot.on_front() { STRONG } else { WEAK };
         if self.spot.on_front() {
             shape.fill(canvas, self.at, radius + 2.0, INK.mix(1.0));
             shape.fill(canvas, self.at, radius + 0.8, PAPER.mix(1.0));
         }
         shape.fill(canvas, self.at, radius, self.spot.look.opaque());
-        if !self.spot.p99.enough {
+        if !self.spot.p99.enough && self.spot.sender.is_ranked() {
             shape.fill(canvas, self.at, radius - 2.0, PAPER.mix(1.0));
         }
     }
@@ -260,6 +270,9 @@ impl Placed<'_> {
         let (x, y) = self.at;
         let stroke = Stroke { colour: self.spot.look.opaque(), width: 1.25, dash: 0.0 };
         let mut drawn = Vec::new();
+        if !self.spot.sender.is_ranked() {
+            return drawn;
+        }
         if let (Some(low), Some(high)) = (self.spot.across.low, self.spot.across.high) {
             let (left, right) = (across.place(low), across.place(high));
             canvas.line((left, y), (right, y), stroke);

@@ -79,3 +79,26 @@ fn an_interval_over_senders_is_no_narrower_than_that_of_one() {
     let all: Vec<Recording> = ["kcp", "quic", "mpquic"].map(|it| sample::recording(it, 0)).into();
     assert!((width(&all) / width(&one) - 1.0).abs() < 0.1);
 }
+
+/// All of the other trials agree, and the figure over all is as wrong as it.
+#[test]
+fn one_trial_that_the_host_made_late_spoils_the_figure() {
+    let mut recordings = sample::recordings(5);
+    let delay = &mut recordings[7].receipts[0].up[0].did.delay;
+    let (count, each) = (delay.count as f64, 70e6);
+    delay.squares += 2.0 * each * delay.sum + count * each * each;
+    delay.beyond_squares += 2.0 * each * delay.beyond + count * each * each;
+    delay.late_squares += count * each * each;
+    for sum in [&mut delay.sum, &mut delay.beyond, &mut delay.late] {
+        *sum += count * each;
+    }
+    let place = format!("{}, run {}", recordings[7].sender, recordings[7].repetition + 1);
+    let impairment = impairment(&recordings);
+    assert!(impairment.is_spoilt() && !impairment.disagrees());
+    let figures = impairment.links.iter().flat_map(|link| &link.figures);
+    let spoilt: Vec<_> = figures.filter(|it| it.pooled.verdict == Verdict::Spoilt).collect();
+    // Late in one run of five, the delays of all five scatter as well.
+    let what: Vec<What> = spoilt.iter().map(|it| it.pooled.what).collect();
+    assert_eq!(what, [What::Delay, What::Jitter]);
+    assert!(spoilt[0].late.iter().any(|it| it.place() == place));
+}

@@ -63,11 +63,15 @@ pub struct Sender<'a> {
     pub family: &'a str,
     /// `one path`, `datagrams copied`, `messages copied` or `multipath protocol`.
     pub redundancy: String,
-    /// No other sender is at least as good in both P99 and amplification, and better in one;
-    /// `false` where the P99 is lost, and `null` where one of them is missing.
+    /// Why it is not ranked: `interrupted`, `spoilt by the host` or both, in one of its runs; empty:
+    /// it is.
+    pub reservations: Vec<String>,
+    /// No other sender that is ranked is at least as good in both P99 and amplification, and better
+    /// in one; `false` where the P99 is lost, and `null` where one of them is missing or the sender
+    /// is not ranked.
     pub front: Option<bool>,
     /// Whether `front` holds for all values within the intervals of all senders; `null`: there are
-    /// none (fewer than five runs).
+    /// none (fewer than five runs), or it hangs on a sender that is not ranked.
     pub front_certain: Option<bool>,
     /// Delivered in the order sent: waiting for an earlier message is then part of a latency.
     pub ordered: bool,
@@ -114,6 +118,8 @@ pub struct Run<'a> {
     pub measured_ms: f64,
     /// Why it was closed; `null` if it was not.
     pub closed_reason: Option<&'a str>,
+    /// What the host did, if it spoilt the run.
+    pub spoilt: Option<&'a str>,
     /// What the kernel told of a sender that lives in it; empty for the others.
     pub kernel: Vec<KernelEnd<'a>>,
     pub figures: Figures<'a>,
@@ -270,8 +276,8 @@ pub struct Claim<'a> {
     pub high: Option<f64>,
     /// `agrees`: the whole interval lies within 5 % of the claim. `differs`: all of it lies
     /// outside. `inconclusive`: neither. Without an interval `one run`, `too few runs` or `too few
-    /// messages`; without a figure `not measured`.
-    pub verdict: &'static str,
+    /// messages`; without a figure `not measured`; of a sender that is not ranked why.
+    pub verdict: String,
     /// measured ÷ claimed − 1, whatever the verdict; `null` if messages were lost.
     pub difference: Option<f64>,
 }
@@ -296,7 +302,7 @@ pub struct LinkFigure {
     pub figure: String,
     /// `share` (of packets), `packets`, `ms` or `bit/s`.
     pub unit: &'static str,
-    /// `null`: no formula holds.
+    /// `null`: no formula holds. Of a rate always there.
     pub asked: Option<f64>,
     /// `null`: there was nothing to measure it on.
     pub realised: Option<f64>,
@@ -306,9 +312,11 @@ pub struct LinkFigure {
     pub high: Option<f64>,
     /// Those it is measured on.
     pub packets: u64,
-    /// `agrees`, `disagrees`, `too few packets`, or `not judged` and why. A false alarm has a
-    /// probability of 1 in 10⁷.
+    /// `agrees`, `disagrees`, `spoilt by the host`, `too few packets`, or `not judged` and why. A
+    /// false alarm has a probability of 1 in 10⁷.
     pub verdict: String,
     /// The trials that disagree, as `sender, run 2` or `sender, all runs`.
     pub disagrees_in: Vec<String>,
+    /// The trials in which the host let packets go too late to judge it.
+    pub spoilt_in: Vec<String>,
 }

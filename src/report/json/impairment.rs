@@ -36,7 +36,8 @@ impl From<&FigureReport> for LinkFigure {
             high: scaled(judged.interval.high),
             packets: judged.packets,
             verdict: judged.verdict.to_string(),
-            disagrees_in: figure.findings.iter().map(place).collect(),
+            disagrees_in: figure.findings.iter().map(Finding::place).collect(),
+            spoilt_in: figure.late.iter().map(Finding::place).collect(),
         }
     }
 }
@@ -50,12 +51,5 @@ fn unit(what: What) -> (&'static str, f64) {
         What::Loss | What::Overtaking | What::Ahead | What::Copies | What::Corruption => {
             ("share", 1.0)
         }
-    }
-}
-
-fn place(finding: &Finding) -> String {
-    match finding.repetition {
-        Some(repetition) => format!("{}, run {}", finding.sender, repetition + 1),
-        None => format!("{}, all runs", finding.sender),
     }
 }

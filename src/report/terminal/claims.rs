@@ -49,7 +49,7 @@ fn row(claim: &ClaimReport, source: usize) -> Vec<Cell> {
         Cell::new(claim.measured.map_or_else(|| figures::NONE.to_owned(), write)),
         Cell::new(claim.difference().map_or_else(|| figures::NONE.to_owned(), difference)),
         Cell::new(figures::interval(&claim.interval, write)),
-        Cell::toned(claim.verdict_in_words(), verdict_tone(claim.verdict)),
+        Cell::toned(claim.verdict_in_words(), verdict_tone(claim)),
         Cell::toned(format!("[{source}]"), Tone::Faint),
     ]
 }
@@ -62,8 +62,9 @@ fn difference(difference: f64) -> String {
     }
 }
 
-fn verdict_tone(verdict: Verdict) -> Tone {
-    match verdict {
+fn verdict_tone(claim: &ClaimReport) -> Tone {
+    match claim.verdict {
+        _ if !claim.reservations.is_empty() => Tone::Bad,
         Verdict::Agrees => Tone::Good,
         Verdict::Differs => Tone::Bad,
         Verdict::Inconclusive | Verdict::NoInterval | Verdict::NotMeasured => Tone::Plain,

@@ -1,8 +1,8 @@
 //! The senders that no other beats in both P99 and amplification, in a few lines below the table.
 
-use super::{Style, list, paint, wrap};
+use super::{Style, list, paint, too_few_runs, wrap};
 use crate::report::table::Tone;
-use crate::report::{Report, SenderReport, Standing, figures};
+use crate::report::{Report, Reservation, SenderReport, Standing, figures};
 use crate::statistics::Quantile;
 
 /// With fewer there is nothing to choose from.
@@ -16,9 +16,11 @@ pub(super) fn render(report: &Report, style: Style) -> String {
         report.senders.iter().filter(|sender| stands(sender, |it| it.on_front)).collect();
     on_front.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     let members: Vec<String> = on_front.into_iter().map(member).collect();
-    let members = match members.is_empty() {
-        true => "none: each loses more than 1 %".to_owned(),
-        false => members.join(" · "),
+    let ranked = report.senders.iter().any(SenderReport::is_ranked);
+    let members = match (members.is_empty(), ranked) {
+        (true, true) => "none: each that is ranked loses more than 1 %".to_owned(),
+        (true, false) => "nobody is ranked".to_owned(),
+        (false, _) => members.join(" · "),
     };
     let title = "Beaten by no other in both P99 and amplification";
     let title = paint(&wrap(title, style.width), Tone::Heading, style.colour);
@@ -48,10 +50,25 @@ fn doubts(report: &Report, style: Style) -> String {
             notes.push(format!("{senders} may be among them, by the 95 % intervals"));
         }
     }
-    if count(|it| it.certain.is_none()) > 0 {
+    let unranked = not_ranked(report);
+    let hangs = unranked.is_some() && !too_few_runs(report);
+    notes.extend(unranked);
+    if count(|it| it.certain.is_none()) > 0 && !hangs {
         notes.push("by the bare figures: there are no intervals to judge by".to_owned());
     }
     list(&notes, Tone::Faint, style)
+}
+
+/// Those with a reservation. Their true figures may be anywhere.
+fn not_ranked(report: &Report) -> Option<String> {
+    let of = |reservation: Reservation| {
+        let senders = report.senders.iter().filter(|it| it.reservations.contains(&reservation));
+        let names: Vec<&str> = senders.map(|sender| sender.pooled.sender.as_str()).collect();
+        format!("{reservation} ({})", names.join(", "))
+    };
+    let all: Vec<String> = report.reservations().map(of).collect();
+    (!all.is_empty())
+        .then(|| format!("not ranked, though they might beat others: {}", all.join("; ")))
 }
 
 fn stands(sender: &SenderReport, which: impl Fn(Standing) -> bool) -> bool {

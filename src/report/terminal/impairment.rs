@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::super::impairment::{Finding, Impairment, LinkReport};
 use super::super::table::{Cell, Table, Tone, paint};
 use super::super::{Report, figures};
-use super::{MARK, Style, list, wrap};
+use super::{MARK, SPOILT, Style, list, wrap};
 use crate::recording::receipt::judge::{Judged, Verdict, What};
 use crate::timeline::is_dark;
 
@@ -27,13 +27,14 @@ const COLUMNS: [(What, &str); 9] = [
 
 pub(super) fn render(report: &Report, style: Style) -> String {
     let Some(impairment) = &report.impairment else { return String::new() };
-    let bad = impairment.disagrees();
+    let bad = impairment.disagrees() || impairment.is_spoilt();
     let title = paint(
         &wrap(&headline(impairment), style.width),
         if bad { Tone::Bad } else { Tone::Heading },
         style.colour,
     );
-    let findings = list(&findings(report, impairment), Tone::Bad, style);
+    let findings = findings(report, impairment).into_iter().chain(spoilt(impairment));
+    let findings = list(&findings.collect::<Vec<_>>(), Tone::Bad, style);
     let notes = list(&notes(impairment), Tone::Faint, style);
     let table = table(report, impairment).render(style.width, style.colour);
     format!("{title}\n{table}{findings}{notes}")
@@ -43,11 +44,13 @@ fn headline(impairment: &Impairment) -> String {
     let all = impairment.links.iter().flat_map(|link| &link.figures);
     let count = |verdict: Verdict| all.clone().filter(|it| it.pooled.verdict == verdict).count();
     let (wrong, right) = (count(Verdict::Disagrees), count(Verdict::Agrees));
-    let few = match count(Verdict::TooFew) {
+    let also = |verdict: Verdict, what: &str| match count(verdict) {
         0 => String::new(),
-        few => format!(", {few} had too few packets"),
+        some => format!(", {some} {what}"),
     };
-    format!("Impairment, asked → realised: {}{few}", agreement(wrong, right))
+    let spoilt = also(Verdict::Spoilt, "spoilt by the host");
+    let few = also(Verdict::TooFew, "had too few packets");
+    format!("Impairment, asked → realised: {}{spoilt}{few}", agreement(wrong, right))
 }
 
 fn agreement(wrong: usize, right: usize) -> String {
@@ -77,9 +80,9 @@ fn table(report: &Report, impairment: &Impairment) -> Table {
     table
 }
 
-/// What was neither asked for nor seen is left out.
+/// What was neither asked for nor seen is left out; not a rate, of which nothing may be seen.
 fn is_shown(figure: &Judged) -> bool {
-    figure.did.is_some() && !figure.is_idle()
+    (figure.did.is_some() || figure.what == What::Rate) && !figure.is_idle()
 }
 
 fn figure(link: &LinkReport, what: What) -> Option<&Judged> {
@@ -104,6 +107,7 @@ fn cell(figure: Option<&Judged>) -> Cell {
     };
     match figure.verdict {
         Verdict::Disagrees => Cell::toned(pair(figure) + " ", Tone::Bad),
+        Verdict::Spoilt => Cell::toned(pair(figure) + SPOILT, Tone::Bad),
         Verdict::TooFew => Cell::toned(pair(figure) + MARK, Tone::Faint),
         Verdict::Agrees => Cell::new(pair(figure) + " "),
         Verdict::NotJudged(_) => Cell::toned(pair(figure) + " ", Tone::Faint),
@@ -144,6 +148,7 @@ fn verdict(link: &LinkReport) -> Cell {
     let wrong: Vec<String> = wrong.map(|(what, _)| what.to_string()).collect();
     let has = |wanted: Verdict| verdicts().any(|(_, verdict)| verdict == wanted);
     match wrong.len() {
+        0 if has(Verdict::Spoilt) => Cell::toned("spoilt by host", Tone::Bad),
         0 if has(Verdict::Agrees) => Cell::toned("agrees", Tone::Good),
         0 if has(Verdict::TooFew) => Cell::toned("too few", Tone::Faint),
         0 if shown().next().is_none() => Cell::toned(figures::NONE, Tone::Faint),
@@ -170,16 +175,12 @@ fn say(finding: &Finding) -> String {
     let value =
         |value: Option<f64>| value.map_or(figures::NONE.to_owned(), |it| write(judged.what, it));
     let interval = figures::interval(&judged.interval, |it| write(judged.what, it));
-    let trial = match finding.repetition {
-        Some(repetition) => format!("run {}", repetition + 1),
-        None => "all runs".to_owned(),
-    };
     format!(
-        "asked {}, realised {} ({interval}) over {} ({}, {trial}); suspect {}",
+        "asked {}, realised {} ({interval}) over {} ({}); suspect {}",
         value(judged.asked),
         value(judged.did),
         figures::plural(judged.packets, "packet"),
-        finding.sender,
+        finding.place(),
         suspect(finding),
     )
 }
@@ -206,6 +207,31 @@ fn notes(impairment: &Impairment) -> Vec<String> {
         .map(|figure| format!("{} {}", figure.pooled.what, figure.pooled.verdict))
         .collect();
     few.into_iter().chain(reasons).collect()
+}
+
+/// Where the host was late, each trial once, and all runs of a sender where none shows it alone.
+fn spoilt(impairment: &Impairment) -> Option<String> {
+    let figures = impairment.links.iter().flat_map(|link| &link.figures);
+    let late: Vec<&Finding> = figures.flat_map(|figure| &figure.late).collect();
+    let alone = |it: &Finding| it.repetition.is_some();
+    let shown = |it: &&&Finding| {
+        alone(it) || !late.iter().any(|other| other.sender == it.sender && alone(other))
+    };
+    let mut trials: Vec<String> = Vec::new();
+    for place in late.iter().filter(shown).map(|finding| finding.place()) {
+        if !trials.contains(&place) {
+            trials.push(place);
+        }
+    }
+    let more = match trials.len().saturating_sub(MOST_FINDINGS) {
+        0 => String::new(),
+        more => format!("; and {more} more, in summary.json"),
+    };
+    trials.truncate(MOST_FINDINGS);
+    (!trials.is_empty()).then(|| {
+        let trials = trials.join("; ");
+        format!("{SPOILT} spoilt by the host, which let packets leave late: {trials}{more}")
+    })
 }
 
 #[cfg(test)]

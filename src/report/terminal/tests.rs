@@ -1,7 +1,9 @@
 use super::*;
+use crate::link::profile::TokenBucket;
 use crate::protocol::ShardCounts;
 use crate::recording::{Messages, Recording, Status, sample};
 use crate::report::summarise;
+use crate::units::Rate;
 
 const WIDE: Style = Style { width: 120, colour: false };
 const NARROW: Style = Style { width: 80, colour: false };
@@ -101,6 +103,36 @@ fn a_link_that_did_something_else_is_named() {
     let start = text.find("Impairment").unwrap();
     assert!(widest(&text) <= 120, "{}", widest(&text));
     insta::assert_snapshot!(&text[start..]);
+}
+
+/// The link did as it was asked, and the host added 70 ms.
+#[test]
+fn a_figure_that_the_host_spoilt_is_not_taken_for_the_links() {
+    let mut recordings = sample::recordings(2);
+    let delay = &mut recordings[2].receipts[0].up[0].did.delay;
+    let (count, each) = (delay.count as f64, 70e6);
+    delay.beyond_squares += 2.0 * each * delay.beyond + count * each * each;
+    delay.late_squares += count * each * each;
+    for sum in [&mut delay.sum, &mut delay.beyond, &mut delay.late] {
+        *sum += count * each;
+    }
+    let text = render(&summarise(&sample::plan(2), &recordings), WIDE);
+    let start = text.find("Impairment").unwrap();
+    assert!(widest(&text) <= 120, "{}", widest(&text));
+    insta::assert_snapshot!(&text[start..]);
+}
+
+#[test]
+fn a_rate_that_is_not_judged_is_shown_and_said_not_to_be() {
+    let mut recording = sample::recording("kcp", 0);
+    let rate = Rate::from_bits_per_second(10_000_000).expect("not zero");
+    for receipt in &mut recording.receipts[0].up {
+        let profile = receipt.asked.as_mut().expect("a profile");
+        profile.bucket = Some(TokenBucket { rate, burst: 15_000, queue: 100_000 });
+    }
+    let text = render(&summarise(&sample::plan(1), &[recording]), WIDE);
+    assert!(text.contains("  10.0 Mbit/s → –"), "{text}");
+    assert!(text.contains("\nrate not judged: a token bucket holds packets up"), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! or order held packets up.
 //!
 //! What an engine knows to have been late by, and the slack that its clock needs, is allowed for.
+//! Where that is so much that a link could hide behind it, the figure is spoilt by the host.
 
 use super::{Judged, RARITY, What, Why, around, asked, share, verdict};
 use crate::recording::receipt::Receipt;
@@ -12,6 +13,11 @@ use crate::units::nanos;
 
 /// A mean delay that is off by this share of it has to stand out, or by one standard deviation.
 const TOLD_APART: f64 = 0.25;
+
+/// Nanoseconds by which the host may move a figure: however little was asked …
+const LEAST_EXCUSED: f64 = 0.25e6;
+/// … and however much: as late as 1 % of the packets may be before a trial is spoilt.
+const MOST_EXCUSED: f64 = 1e6;
 
 pub(super) fn judge(receipt: &Receipt) -> Vec<Judged> {
     let law = asked(receipt).and_then(|profile| DelayLaw::of(profile).map_err(Why::from));
@@ -51,10 +57,12 @@ impl<'a> Delays<'a> {
         let asked = did - sums.beyond / self.count;
         let told_apart = (TOLD_APART * asked).max((sums.variance / self.count).sqrt());
         let few = sums.variance > 0.0 && up.max(down) > told_apart * self.count;
+        let excused = (TOLD_APART * asked).clamp(LEAST_EXCUSED, MOST_EXCUSED);
+        let spoilt = sums.late > excused * self.count;
         Judged {
             asked: Some(asked),
             interval: around(did, self.scatter() / self.count.sqrt()),
-            verdict: verdict(wrong, few),
+            verdict: verdict(wrong, few).unless_spoilt(spoilt),
             ..self.unjudged(What::Delay, did, Why::Pooled)
         }
     }
@@ -70,16 +78,19 @@ impl<'a> Delays<'a> {
         let below = stray(sums.square_variance, law.free().variance, RARITY);
         let of_mean = up.max(down).powi(2) / self.count;
         let lower = (sums.variance - below - of_mean).max(0.0);
-        let slack = sums.late_squares.sqrt() + self.slack * self.count.sqrt();
+        let (late, slack) = (sums.late_squares.sqrt(), self.slack * self.count.sqrt());
         let found = self.scatter() * self.count.sqrt();
-        let wrong = found > (sums.variance + above).sqrt() + slack || found < lower.sqrt() - slack;
+        let too_much = found - (sums.variance + above).sqrt() - slack;
+        let wrong = too_much > late || found < lower.sqrt() - slack - late;
+        // A single stall is no matter among packets that scatter anyway, nor where it is small.
+        let grown = found - sums.variance.sqrt() > MOST_EXCUSED * self.count.sqrt();
         // Half the scatter has to stand out.
         let few = sums.variance > 0.0 && lower < sums.variance / 4.0;
         let error = sums.square_variance.sqrt() / (2.0 * found.max(f64::MIN_POSITIVE));
         Judged {
             asked: Some((sums.variance / self.count).sqrt()),
             interval: around(self.scatter(), error / self.count.sqrt()),
-            verdict: verdict(wrong, few),
+            verdict: verdict(wrong, few).unless_spoilt(too_much > 0.0 && grown),
             ..self.unjudged(What::Jitter, self.scatter(), Why::Pooled)
         }
     }
@@ -153,27 +164,28 @@ fn unjudged_order(receipt: &Receipt, why: Why) -> Judged {
 /// and nothing else.
 fn rate(receipt: &Receipt, no_law: Option<Why>) -> Option<Judged> {
     let profile = receipt.asked.as_ref()?;
-    if profile.bucket.is_some() {
-        return Some(Judged::unjudged(What::Rate, Why::Bucket));
+    let (bucket, limit) = (profile.bucket.map(|it| it.rate), profile.rate.map(|it| it.rate));
+    let bits = 8.0 * bucket.or(limit)?.bytes_per_second() as f64;
+    let backlog = &receipt.did.backlog;
+    let why = match (bucket, no_law) {
+        (Some(_), _) => Some(Why::Bucket),
+        (None, Some(why)) => Some(why),
+        (None, None) => (backlog.packets == 0).then_some(Why::NeverWaited),
+    };
+    if let Some(why) = why {
+        return Some(Judged { asked: Some(bits), ..Judged::unjudged(What::Rate, why) });
     }
-    let (limit, backlog) = (profile.rate?, &receipt.did.backlog);
-    if let Some(why) = no_law {
-        return Some(Judged::unjudged(What::Rate, why));
-    }
-    if backlog.packets == 0 {
-        return Some(Judged::unjudged(What::Rate, Why::NeverWaited));
-    }
-    let (asked, took) = (backlog.asked as f64, backlog.took as f64);
+    let (asked, took, late) = (backlog.asked as f64, backlog.took as f64, backlog.late as f64);
     // Each exit is a whole nanosecond; each busy period ends twice within the slack.
     let slack = backlog.packets as f64 + 2.0 * (backlog.periods * receipt.slack_ns) as f64;
-    let wrong = (took - backlog.late as f64 - asked).abs() > slack;
-    let bits = 8.0 * limit.rate.bytes_per_second() as f64;
+    let wrong = (took - late - asked).abs() > slack;
+    let excused = (TOLD_APART * asked).max(LEAST_EXCUSED * backlog.periods as f64);
     Some(Judged {
         what: What::Rate,
         asked: Some(bits),
         did: (took > 0.0).then(|| bits * asked / took),
         interval: Interval::UNKNOWN,
         packets: backlog.packets,
-        verdict: verdict(wrong, slack > asked),
+        verdict: verdict(wrong, slack > asked).unless_spoilt(late.abs() > excused),
     })
 }

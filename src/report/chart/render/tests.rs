@@ -233,6 +233,29 @@ fn a_curve_that_ends_in_losses_says_how_many() {
     }
 }
 
+/// Neither on the front nor the corner of it, however good, and with their sign in every chart.
+#[test]
+fn senders_that_are_not_ranked_are_crosses() {
+    let mut recordings = sample::recordings(5);
+    for kcp in recordings.iter_mut().filter(|it| it.sender == "kcp-both") {
+        let spoilt = Some("the host stood still for 80.0 ms".to_owned());
+        kcp.fidelity = Some(crate::recording::Fidelity { spoilt, ..sample::fidelity() });
+    }
+    recordings[0].status =
+        crate::recording::Status::Interrupted { after: std::time::Duration::from_secs(30) };
+    let files = files(&sample::plan(5), &recordings);
+    keep(&files, "not-ranked");
+    for chart in &CHARTS {
+        let texts = texts(svg(&files, chart.name));
+        let says = |words: &str| texts.iter().any(|it| it.3.starts_with(words));
+        assert!(says("kcp-both †") && says("udp ‡"), "{}", chart.name);
+        let note: String = texts.iter().map(|it| format!("{} ", it.3)).collect();
+        assert!(note.contains("†: spoilt by the host. "), "{}: {note}", chart.name);
+    }
+    let words: Vec<String> = texts(svg(&files, "trade-off")).into_iter().map(|it| it.3).collect();
+    assert!(words.contains(&"cross: not ranked".to_owned()), "{words:?}");
+}
+
 #[test]
 fn where_only_some_points_are_named_the_caption_says_so() {
     let (plan, recordings) = many_senders(50);

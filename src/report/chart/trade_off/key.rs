@@ -7,7 +7,7 @@ use crate::report::Redundancy;
 use crate::report::chart::Data;
 use crate::report::chart::canvas::{Align, Canvas, Point, Text, WIDTH};
 use crate::report::chart::frame::{LABEL, MARGIN, ROW, fitted, label, small};
-use crate::report::chart::palette::{FAINT_INK, INK, PAPER, SenderLook};
+use crate::report::chart::palette::{FAINT_INK, INK, PAPER, SenderLook, Shape};
 use crate::report::chart::selection::{chosen, others};
 
 /// From the mark to its name.
@@ -16,7 +16,7 @@ const INDENT: f64 = 18.0;
 const SPACE: f64 = 6.0;
 const TITLES: usize = 3;
 /// What is said of the front.
-const MOST_OF_FRONT: usize = 3;
+const MOST_OF_FRONT: usize = 4;
 
 /// At most.
 pub(super) fn height(data: &Data) -> f64 {
@@ -29,7 +29,8 @@ pub(super) fn draw(data: &Data, canvas: &mut Canvas, placed: &[Placed], from: Po
     key.senders(data, placed);
     key.title("Paths");
     for redundancy in Redundancy::ALL {
-        if placed.iter().any(|it| it.spot.sender.kind.redundancy == redundancy) {
+        let has = |it: &Placed| it.spot.sender.kind.redundancy == redundancy;
+        if placed.iter().any(|it| has(it) && it.spot.sender.is_ranked()) {
             shape(redundancy).fill(key.canvas, key.middle(), WEAK, FAINT_INK.mix(1.0));
             key.name(&redundancy.to_string(), false);
         }
@@ -44,6 +45,10 @@ pub(super) fn draw(data: &Data, canvas: &mut Canvas, placed: &[Placed], from: Po
     }
     key.canvas.circle(key.middle(), WEAK, FAINT_INK.mix(1.0));
     key.name("no ring: beaten in both", false);
+    if placed.iter().any(|it| !it.spot.sender.is_ranked()) {
+        Shape::Cross.fill(key.canvas, key.middle(), WEAK, FAINT_INK.mix(1.0));
+        key.name("cross: not ranked", false);
+    }
 }
 
 struct Key<'a, 'b> {
@@ -57,10 +62,10 @@ impl Key<'_, '_> {
     fn senders(&mut self, data: &Data, placed: &[Placed]) {
         self.title("Senders");
         for sender in chosen(data.report) {
-            if placed.iter().any(|it| it.spot.sender.place == sender.place) {
-                let shape = shape(sender.kind.redundancy);
-                shape.fill(self.canvas, self.middle(), WEAK, data.look(sender).opaque());
-                self.name(&sender.pooled.sender, false);
+            if let Some(it) = placed.iter().find(|it| it.spot.sender.place == sender.place) {
+                let (shape, colour) = (it.spot.shape(), data.look(sender).opaque());
+                shape.fill(self.canvas, self.middle(), WEAK, colour);
+                self.name(&sender.label(), false);
             }
         }
         if let Some(others) = others(data.report) {

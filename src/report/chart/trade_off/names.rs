@@ -41,7 +41,7 @@ pub(super) fn draw(data: &Data, canvas: &mut Canvas, placed: &[Placed], room: Ar
 
 fn text(spot: &Spot) -> String {
     let bold = spot.is_certain_member();
-    fitted(&spot.sender.pooled.sender, LABEL, bold, LONGEST_NAME)
+    fitted(&spot.sender.label(), LABEL, bold, LONGEST_NAME)
 }
 
 /// Above all marks, and edged with paper, so that it is seen to end in a dot on its own.
