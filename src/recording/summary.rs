@@ -134,9 +134,10 @@ impl Summary {
         let (messages, delivered): (u64, u64) =
             (sum(&|trial| trial.messages.scheduled()), sum(&|trial| trial.messages.delivered()));
         let outages = trials.iter().flat_map(|trial| {
+            let met: Vec<Outage> = outages_met(trial).copied().collect();
             let windows = Windows::of(&trial.messages, trial.workload.periodic().rate);
-            let figures = move |outage| outage_figures(trial, outage, &windows);
-            outages_met(trial).map(figures)
+            let recoveries = windows.recoveries(&met);
+            met.into_iter().zip(recoveries).map(|(outage, it)| outage_figures(trial, &outage, it))
         });
         let retransmissions = trials.iter().map(|trial| trial.statistics.retransmissions);
         Some(Self {
@@ -322,7 +323,7 @@ fn outages_met(trial: &Recording) -> impl Iterator<Item = &Outage> {
     trial.outages.iter().filter(met)
 }
 
-fn outage_figures(trial: &Recording, outage: &Outage, windows: &Windows) -> OutageFigures {
+fn outage_figures(trial: &Recording, outage: &Outage, recovery: Recovery) -> OutageFigures {
     let periodic = trial.workload.periodic();
     let during = trial.messages.scheduled_within(outage.from, outage.until);
     let kept = matches!(trial.messages, Messages::Each(_));
@@ -339,7 +340,7 @@ fn outage_figures(trial: &Recording, outage: &Outage, windows: &Windows) -> Outa
         p50: latencies.quantile(Quantile::P50).filter(|_| kept),
         p99: latencies.quantile(Quantile::P99).filter(|_| kept),
         worst: latencies.worst_delivered(),
-        recovery: windows.recovery(outage),
+        recovery,
         path_back: PathBack::of(trial, outage),
     }
 }

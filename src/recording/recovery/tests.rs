@@ -22,7 +22,11 @@ fn messages(latency_ms: impl Fn(f64) -> Option<f64>) -> Vec<Message> {
 }
 
 fn recovery(messages: &Messages, outage: &Outage, rate: f64) -> Recovery {
-    Windows::of(messages, rate).recovery(outage)
+    recoveries(messages, &[*outage], rate)[0]
+}
+
+fn recoveries(messages: &Messages, outages: &[Outage], rate: f64) -> Vec<Recovery> {
+    Windows::of(messages, rate).recoveries(outages)
 }
 
 fn recovered(latency_ms: impl Fn(f64) -> Option<f64>) -> Recovery {
@@ -151,6 +155,75 @@ fn slices_of_a_histogram_tell_the_same_to_one_slice() {
             let apart = nanos(slices.abs_diff(each));
             assert!(apart <= slice, "seed {seed}, slice {slice}: {slices:?} {each:?}");
         }
+    }
+}
+
+fn dark(from: u64, until: u64) -> Outage {
+    let [from, until] = [from, until].map(Duration::from_secs);
+    Outage { path: PathId(1), from, until }
+}
+
+/// Each message kept, and slices of a tenth of a second.
+fn both_kinds(latency_ms: impl Fn(f64) -> f64) -> [Messages; 2] {
+    let messages = messages(|t| Some(latency_ms(t)));
+    [Messages::Each(messages.clone()), histogram(&messages, 100_000_000)]
+}
+
+/// What is due between two times arrives together at the second.
+fn held_up(t: f64, from: f64, until: f64) -> Option<f64> {
+    (from..until).contains(&t).then_some((until - t) * 1e3)
+}
+
+fn assert_about(recovery: Recovery, seconds: f64) {
+    let Recovery::After(time) = recovery else { panic!("{recovery:?} for {seconds} s") };
+    assert!((time.as_secs_f64() - seconds).abs() < 0.11, "{time:?} for {seconds} s");
+}
+
+#[test]
+fn an_outage_just_before_is_no_level_to_come_back_to() {
+    let outages = [dark(16, 19), dark(24, 29)];
+    let run = |t| held_up(t, 16.0, 20.5).or(held_up(t, 24.0, 33.7)).unwrap_or(20.0);
+    for messages in both_kinds(run) {
+        let both = recoveries(&messages, &outages, 50.0);
+        assert_about(both[0], 1.48);
+        assert_about(both[1], 4.68);
+        assert_eq!(recovery(&messages, &outages[1], 50.0), AT_ONCE, "as if it were alone");
+        let turned = recoveries(&messages, &[outages[1], outages[0]], 50.0);
+        assert_eq!(turned, [both[1], both[0]], "in any order");
+    }
+}
+
+#[test]
+fn the_search_ends_where_the_next_outage_begins() {
+    let outages = [dark(16, 19), dark(24, 29)];
+    // Slower from the first outage on, back to what it was after the second.
+    let slow = |t| if (16.0..33.0).contains(&t) { 26.0 } else { 20.0 };
+    for messages in both_kinds(slow) {
+        let both = recoveries(&messages, &outages, 50.0);
+        assert_eq!(both[0], Recovery::Never);
+        assert_about(both[1], 4.0);
+    }
+}
+
+#[test]
+fn where_outages_leave_no_room_it_is_unknown() {
+    for messages in both_kinds(|_| 20.0) {
+        let of = |outages: &[Outage]| recoveries(&messages, outages, 50.0);
+        let unknown = Recovery::Unknown;
+        assert_eq!(of(&[dark(20, 25), dark(23, 28)]), [unknown, AT_ONCE], "the next is not over");
+        assert_eq!(of(&[dark(20, 25), dark(25, 28)]), [unknown, AT_ONCE], "they touch");
+        assert_eq!(of(&[dark(20, 25), dark(20, 25)]), [AT_ONCE; 2], "two paths at once");
+        assert_eq!(of(&[dark(0, 5), dark(9, 12)]), [unknown; 2], "no level before either");
+        assert_eq!(of(&[dark(0, 5), dark(30, 35)]), [unknown, AT_ONCE], "long enough after");
+    }
+}
+
+/// No level tells when the first outage was over for the sender; its last message does.
+#[test]
+fn what_an_early_outage_held_up_is_no_level_either() {
+    let run = |t| held_up(t, 0.0, 14.0).or(held_up(t, 17.0, 21.0)).unwrap_or(20.0);
+    for messages in both_kinds(run) {
+        assert_about(recoveries(&messages, &[dark(0, 5), dark(17, 19)], 50.0)[1], 1.98);
     }
 }
 
