@@ -32,6 +32,7 @@ pub struct Display {
 pub struct TrialDisplay {
     mode: Mode,
     label: String,
+    shakes_hands: bool,
     duration: Duration,
     path_names: Vec<String>,
     bar: ProgressBar,
@@ -71,6 +72,7 @@ impl Display {
         TrialDisplay {
             mode: self.mode,
             label,
+            shakes_hands: trial.sender().protocol.shakes_hands(),
             duration,
             path_names: path_names(&trial.plan),
             bar,
@@ -103,7 +105,7 @@ impl TrialDisplay {
     }
 
     fn started(&self, handshake: Duration) {
-        let line = format!("connected in {:.1} ms", handshake.as_secs_f64() * 1e3);
+        let line = started(self.shakes_hands, handshake);
         self.bar.set_message(line.clone());
         self.line(&line);
     }
@@ -147,6 +149,14 @@ pub fn warn(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// Without a handshake that time is how long the lab took.
+fn started(shakes_hands: bool, handshake: Duration) -> String {
+    match shakes_hands {
+        true => format!("connected in {:.1} ms", handshake.as_secs_f64() * 1e3),
+        false => "started".to_owned(),
+    }
+}
+
 fn bar_style() -> ProgressStyle {
     ProgressStyle::with_template("{prefix:<20} {wide_bar} {percent:>3}%  {msg:<55}")
         .expect("the template is valid")
@@ -166,4 +176,16 @@ fn path_names(plan: &Plan) -> Vec<String> {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_handshake_takes_a_time() {
+        let time = Duration::from_micros(84_250);
+        assert_eq!(started(true, time), "connected in 84.2 ms");
+        assert_eq!(started(false, time), "started");
+    }
 }

@@ -259,6 +259,18 @@ impl ProtocolSettings {
         }
     }
 
+    /// Whether the two ends say anything to one another before the first message: plain UDP and
+    /// KCP do not.
+    pub fn shakes_hands(&self) -> bool {
+        match self {
+            Self::Udp(_) | Self::UdpArq(_) => false,
+            Self::Kcp(kcp) => kcp.smux.is_some(),
+            Self::Quic(_) | Self::Mpquic(_) => true,
+            Self::Tcp(_) | Self::Mptcp(_) | Self::Kcptun(_) => true,
+            Self::Replicate(replicate) => replicate.protocol.shakes_hands(),
+        }
+    }
+
     /// The paths a sender uses, in order.
     pub fn paths(&self) -> Vec<PathId> {
         match self {

@@ -56,7 +56,8 @@ impl Traffic {
 /// Of getting connected, the mean over the trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HandshakeCost {
-    pub duration: Duration,
+    /// `None`: this protocol has none.
+    pub duration: Option<Duration>,
     pub up: WireCount,
     pub down: WireCount,
 }
@@ -65,9 +66,10 @@ impl HandshakeCost {
     pub fn mean(trials: &[&Recording]) -> Self {
         let count = trials.len().max(1) as u64;
         let sum = |part: fn(&Recording) -> u64| trials.iter().map(|trial| part(trial)).sum::<u64>();
+        let shake_hands = trials.iter().any(|trial| trial.protocol.shakes_hands());
         let duration: Duration = trials.iter().map(|trial| trial.handshake.duration).sum();
         Self {
-            duration: duration / u32::try_from(count).unwrap_or(u32::MAX),
+            duration: shake_hands.then(|| duration / u32::try_from(count).unwrap_or(u32::MAX)),
             up: WireCount {
                 packets: sum(|trial| trial.handshake.up.packets) / count,
                 bytes: sum(|trial| trial.handshake.up.bytes) / count,

@@ -221,7 +221,7 @@ impl From<&recording::Vehicles> for Vehicles {
 
 impl From<HandshakeCost> for Handshake {
     fn from(cost: HandshakeCost) -> Self {
-        Self { ms: milliseconds(cost.duration), up: cost.up, down: cost.down }
+        Self { ms: cost.duration.map(milliseconds), up: cost.up, down: cost.down }
     }
 }
 

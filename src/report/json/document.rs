@@ -211,7 +211,7 @@ pub enum RecoveryValue {
     /// Milliseconds after the end of the outage.
     #[serde(rename = "after_ms")]
     After(f64),
-    /// Not before the end of the workload.
+    /// Not before the next outage, or the end of the workload.
     Never,
     /// There was no level to come back to.
     Unknown,
@@ -257,7 +257,8 @@ pub struct Amplification {
 /// On a clean link, before the workload; the mean of the runs.
 #[derive(Debug, Serialize)]
 pub struct Handshake {
-    pub ms: f64,
+    /// `null`: this protocol has none.
+    pub ms: Option<f64>,
     pub up: WireCount,
     pub down: WireCount,
 }
