@@ -227,14 +227,16 @@ impl<'a> Conductor<'a> {
         let (vehicle, cloud) = self.endpoints.end(self.trial, &mut self.gathered)?;
         let closed = self.gathered.why_closed();
         let log = self.gathered.log;
+        let open = closed.is_none();
         let status = match closed {
             _ if interrupted => Status::Interrupted { after: elapsed },
             Some(reason) => Status::Closed { reason },
             None => Status::Complete,
         };
         let accepted = log.sent_count();
+        let reliable = self.delivery.is_some_and(|delivery| delivery.reliable);
         let messages = match interrupted {
-            true => log.finish_interrupted(elapsed),
+            true => log.finish_interrupted(elapsed, reliable && open),
             false => log.finish(elapsed),
         };
         Ok(Conducted { connecting, accepted, messages, status, vehicle, cloud })

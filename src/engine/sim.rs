@@ -235,7 +235,9 @@ impl<'a> Run<'a> {
     /// What was measured, and what is left of the connection.
     fn finish(mut self, interrupted: bool) -> (Outcome, World) {
         let elapsed = self.elapsed();
-        let status = match self.world.state() {
+        let state = self.world.state();
+        let open = !matches!(state, State::Closed(_));
+        let status = match state {
             _ if interrupted => Status::Interrupted { after: elapsed },
             State::Closed(reason) => Status::Closed { reason },
             _ => Status::Complete,
@@ -251,7 +253,10 @@ impl<'a> Run<'a> {
             receipts: self.world.take_receipts(),
             accepted: self.log.sent_count(),
             messages: match interrupted {
-                true => self.log.finish_interrupted(elapsed),
+                true => {
+                    let all_come = self.world.delivery().reliable && open;
+                    self.log.finish_interrupted(elapsed, all_come)
+                }
                 false => self.log.finish(elapsed),
             },
             status,

@@ -122,13 +122,14 @@ impl MessageLog {
         }
     }
 
-    /// The same for a trial that was stopped at `at`. A message that was not yet past its deadline
-    /// then is left out, since nobody can say what would have become of it; one that was past it
-    /// and undelivered counts as lost.
-    pub fn finish_interrupted(self, at: Duration) -> Messages {
+    /// The same for a trial that was stopped at `at`. What was due since the first message that may
+    /// still have come is left out, as if the trial had been stopped then. Of a sender that
+    /// delivers all in the end (`all_come`) that may be any; of others one that is younger than the
+    /// deadline, or than the slowest that was delivered: an older one counts as lost.
+    pub fn finish_interrupted(self, at: Duration, all_come: bool) -> Messages {
         match self.kept {
-            Kept::Each(log) => Messages::Each(log.finish_interrupted(at)),
-            Kept::Histogram(log) => Messages::Histogram(log.finish_interrupted(at)),
+            Kept::Each(log) => Messages::Each(log.finish_interrupted(at, all_come)),
+            Kept::Histogram(log) => Messages::Histogram(log.finish_interrupted(at, all_come)),
         }
     }
 }

@@ -23,7 +23,8 @@ use super::gap::longest_gap;
 use super::recovery::Windows;
 use super::wire::Traffic;
 use super::{
-    Amplification, Gap, HandshakeCost, Messages, NoLevel, PathBack, Recording, Recovery, Vehicles,
+    Amplification, Gap, HandshakeCost, Messages, NoLevel, PathBack, Recording, Recovery, Status,
+    Vehicles,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +101,7 @@ pub struct LongestGap {
 pub struct OutageFigures {
     pub repetition: u32,
     pub vehicle: u32,
+    /// Of an interrupted trial: until it was stopped.
     pub outage: Outage,
     /// With a histogram: of the slices that lie wholly within the outage; `None` without slices, as
     /// of one of many vehicles.
@@ -330,10 +332,14 @@ fn outage_figures(trial: &Recording, outage: &Outage, recovery: Recovery) -> Out
     let latencies = during.latencies();
     let told = !matches!(&trial.messages, Messages::Histogram(all) if all.windows.is_empty());
     let lost = during.scheduled().saturating_sub(during.delivered());
+    let until = match trial.status {
+        Status::Interrupted { after } => outage.until.min(after),
+        Status::Complete | Status::Closed { .. } => outage.until,
+    };
     OutageFigures {
         repetition: trial.repetition,
         vehicle: trial.vehicle,
-        outage: *outage,
+        outage: Outage { until, ..*outage },
         messages: told.then(|| during.scheduled()),
         lost: told.then_some(lost),
         late: kept.then(|| during.late(periodic.deadline)),

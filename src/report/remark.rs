@@ -23,6 +23,8 @@ pub enum Remark {
         sender: String,
         repetition: u32,
         after: Duration,
+        /// Messages that are in no figure.
+        left_out: u64,
     },
     Closed {
         sender: String,
@@ -106,9 +108,12 @@ fn fewer_subflows(recording: &Recording) -> Option<Remark> {
 fn remarks_on(recording: &Recording) -> Vec<Remark> {
     let (sender, repetition) = (&recording.sender, recording.repetition);
     let status = match &recording.status {
-        Status::Interrupted { after } => {
-            Some(Remark::Interrupted { sender: sender.clone(), repetition, after: *after })
-        }
+        Status::Interrupted { after } => Some(Remark::Interrupted {
+            sender: sender.clone(),
+            repetition,
+            after: *after,
+            left_out: recording.vehicles().map(left_out).sum(),
+        }),
         Status::Complete | Status::Closed { .. } => closed(recording),
     };
     let spoilt = recording.fidelity.as_ref().and_then(|fidelity| fidelity.spoilt.clone());
@@ -157,15 +162,22 @@ fn unaccounted(recording: &Recording) -> impl Iterator<Item = Remark> {
     })
 }
 
-/// Accepted by a reliable sender and not delivered, though nothing stopped it.
+/// Accepted, and in no figure since the trial was interrupted.
+fn left_out(recording: &Recording) -> u64 {
+    let messages = &recording.messages;
+    recording.accepted.saturating_sub(messages.scheduled().saturating_sub(messages.refused()))
+}
+
+/// Accepted by a reliable sender and not delivered, though its connection was not closed. Of an
+/// interrupted trial those are left out, but not in older recordings.
 fn under_way(recording: &Recording) -> Option<u64> {
     let messages = &recording.messages;
     let missing = messages
         .scheduled()
         .saturating_sub(messages.delivered())
         .saturating_sub(messages.refused());
-    let whole = recording.delivery.reliable && recording.status == Status::Complete;
-    Some(missing).filter(|missing| whole && *missing > 0)
+    let open = !matches!(recording.status, Status::Closed { .. });
+    Some(missing).filter(|missing| recording.delivery.reliable && open && *missing > 0)
 }
 
 impl fmt::Display for Remark {
@@ -176,12 +188,19 @@ impl fmt::Display for Remark {
             Self::FewerRuns { sender, ran, planned } => {
                 write!(f, "{sender} ran {ran} of {planned} times")
             }
-            Self::Interrupted { sender, repetition, after } => write!(
-                f,
-                "{sender}, run {}: interrupted after {:.1} s",
-                repetition + 1,
-                after.as_secs_f64()
-            ),
+            Self::Interrupted { sender, repetition, after, left_out } => {
+                let after = after.as_secs_f64();
+                write!(f, "{sender}, run {}: interrupted after {after:.1} s", repetition + 1)?;
+                match left_out {
+                    0 => Ok(()),
+                    _ => write!(
+                        f,
+                        "; {} that might still have arrived, or fell due after one that might, are \
+                         in no figure but the amplification",
+                        figures::plural(*left_out, "message")
+                    ),
+                }
+            }
             Self::Closed { sender, repetition, reason } => {
                 write!(f, "{sender}, run {}: the connection was closed: {reason}", repetition + 1)
             }

@@ -8,4 +8,5 @@ mod kcptun_layers;
 mod lab;
 mod paths_back;
 mod published_figures;
+mod recoveries;
 mod vehicles;

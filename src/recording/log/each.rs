@@ -11,11 +11,12 @@ pub(super) struct EachLog {
     periodic: Periodic,
     /// By id.
     messages: Vec<Message>,
+    slowest: Duration,
 }
 
 impl EachLog {
     pub(super) fn new(periodic: Periodic) -> Self {
-        Self { periodic, messages: Vec::new() }
+        Self { periodic, messages: Vec::new(), slowest: Duration::ZERO }
     }
 
     pub(super) fn sent(&mut self, id: u64, at: Duration) {
@@ -32,7 +33,9 @@ impl EachLog {
             return None;
         }
         message.delivered = Some(nanos(at));
-        Some(Duration::from_nanos(nanos(at).saturating_sub(message.scheduled)))
+        let latency = Duration::from_nanos(nanos(at).saturating_sub(message.scheduled));
+        self.slowest = self.slowest.max(latency);
+        Some(latency)
     }
 
     /// Messages that fell due while the trial was being stopped, and were never handed over, count
@@ -50,11 +53,22 @@ impl EachLog {
         }
     }
 
-    pub(super) fn finish_interrupted(mut self, at: Duration) -> Vec<Message> {
-        let settled = at.saturating_sub(self.periodic.deadline);
+    pub(super) fn finish_interrupted(mut self, at: Duration, all_come: bool) -> Vec<Message> {
+        let settled = self.settled_before(at, all_come);
         self.refuse_unsent(settled);
         self.messages.retain(|message| message.scheduled < nanos(settled));
         self.messages
+    }
+
+    fn settled_before(&self, at: Duration, all_come: bool) -> Duration {
+        let deadline = self.periodic.deadline;
+        if !all_come {
+            return at.saturating_sub(deadline.max(self.slowest));
+        }
+        let under_way = |it: &&Message| it.sent.is_some() && it.delivered.is_none();
+        let first = self.messages.iter().find(under_way).map(|message| message.scheduled);
+        let old_enough = at.saturating_sub(deadline);
+        first.map_or(old_enough, |first| old_enough.min(Duration::from_nanos(first)))
     }
 
     fn push(&mut self, id: u64, sent: Option<u64>) {

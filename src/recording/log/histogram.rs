@@ -90,10 +90,10 @@ impl HistogramLog {
         self.conclude()
     }
 
-    /// What was delivered before its deadline cannot be taken out again, so up to a deadline's
-    /// worth of messages counts that a log of each message would leave out.
-    pub(super) fn finish_interrupted(mut self, at: Duration) -> MessageHistogram {
-        let settled = at.saturating_sub(self.periodic.deadline);
+    /// What was delivered or refused cannot be taken out again, so of the messages that a log of
+    /// each would leave out these count.
+    pub(super) fn finish_interrupted(mut self, at: Duration, all_come: bool) -> MessageHistogram {
+        let settled = self.settled_before(at, all_come);
         self.refuse_unsent(settled);
         while let Some(delivered) = self.outstanding.pop_back() {
             let id = self.outstanding.end();
@@ -112,6 +112,18 @@ impl HistogramLog {
         {
             self.refused(self.outstanding.end());
         }
+    }
+
+    fn settled_before(&self, at: Duration, all_come: bool) -> Duration {
+        let deadline = self.periodic.deadline;
+        if !all_come {
+            let slowest = Duration::from_nanos(self.latencies.max());
+            return at.saturating_sub(deadline.max(slowest));
+        }
+        let first = self.outstanding.start();
+        let under_way = (first < self.outstanding.end()).then(|| self.periodic.due(first));
+        let old_enough = at.saturating_sub(deadline);
+        under_way.map_or(old_enough, |first| old_enough.min(first))
     }
 
     fn conclude(self) -> MessageHistogram {
@@ -151,7 +163,7 @@ impl HistogramLog {
         let window = self.window(id);
         record(&mut window.latencies_us, latency.div_ceil(1000));
         window.max = window.max.max(latency);
-        self.extend_gap(at);
+        self.extend_gap(at.min(nanos(self.periodic.duration)));
         self.last_delivery = self.last_delivery.max(at);
         Duration::from_nanos(latency)
     }

@@ -15,7 +15,7 @@ use super::frame::{
 };
 use super::palette::{DEADLINE, FAINT_INK, GRID, OUTAGE, SenderLook};
 use super::selection::{chosen, remark, signs};
-use crate::recording::{Messages, Recording};
+use crate::recording::{Messages, Recording, Status};
 use crate::report::{SenderReport, figures};
 use crate::statistics::Latency;
 
@@ -153,6 +153,7 @@ impl Strip<'_> {
     ) {
         self.outages(data, canvas, trial);
         self.grid(data, canvas);
+        self.stop(data, canvas, trial);
         self.name(canvas, sender);
         match trial.map(|trial| &trial.messages) {
             Some(Messages::Each(messages)) => {
@@ -181,6 +182,24 @@ impl Strip<'_> {
             let top = self.plot.top - LOST - 2.0;
             canvas.rectangle((from, top), (until, self.plot.bottom), OUTAGE.mix(strength));
         }
+    }
+
+    /// Where the trial was interrupted, and what follows was never measured.
+    fn stop(&self, data: &Data, canvas: &mut Canvas, trial: Option<&Recording>) {
+        let Some(Status::Interrupted { after }) = trial.map(|trial| &trial.status) else { return };
+        if *after >= data.report.workload.periodic().duration {
+            return;
+        }
+        let x = self.time.place(after.as_secs_f64());
+        let Plot { right, top, bottom, .. } = self.plot;
+        canvas.line((x, top - LOST), (x, bottom), Stroke { dash: 3.0, ..thin(FAINT_INK) });
+        let text = format!("interrupted at {:.1} s", after.as_secs_f64());
+        let wide = text_width(&text, SMALL, false) + 6.0;
+        let (x, align) = match x + wide <= right {
+            true => (x + 6.0, Align::Left),
+            false => (x - 6.0, Align::Right),
+        };
+        canvas.text(&text, (x, bottom - 10.0), small(align));
     }
 
     fn grid(&self, data: &Data, canvas: &mut Canvas) {

@@ -1,5 +1,7 @@
+use std::time::Duration;
+
 use super::*;
-use crate::recording::{Message, MessageHistogram, Messages, Window, sample};
+use crate::recording::{Message, MessageHistogram, Messages, Status, Window, sample};
 use crate::report::summarise;
 use crate::scenario::plan::Plan;
 
@@ -275,6 +277,25 @@ fn of_many_vehicles_it_is_said_whose_dots_are_shown() {
     assert!(!caption(&recording).contains("first vehicle"));
     recording.others = vec![Recording { vehicle: 1, ..sample::recording("kcp", 0) }];
     assert!(caption(&recording).contains("first vehicle"));
+}
+
+#[test]
+fn where_a_trial_was_interrupted_it_is_marked() {
+    let words = |after: Duration| {
+        let mut recording = sample::recording("kcp", 0);
+        let Messages::Each(messages) = &mut recording.messages else { panic!("each is kept") };
+        messages.retain(|message| u128::from(message.scheduled) < after.as_nanos());
+        recording.status = Status::Interrupted { after };
+        let files = files(&sample::plan(1), &[recording]);
+        keep(&files, "interrupted");
+        let told = texts(svg(&files, "over-time")).into_iter();
+        told.filter(|text| text.3.starts_with("interrupted at")).collect::<Vec<_>>()
+    };
+    let [early] = &words(Duration::from_secs(30))[..] else { panic!("one strip, one mark") };
+    assert_eq!(early.3, "interrupted at 30.0 s");
+    let [late] = &words(Duration::from_millis(59_900))[..] else { panic!("one strip, one mark") };
+    assert!(early.1 < late.1 && late.1 < WIDTH * SCALE, "{late:?}");
+    assert_eq!(words(Duration::from_secs(61)), [], "all was measured");
 }
 
 #[test]
