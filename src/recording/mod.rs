@@ -31,7 +31,8 @@ pub use qdisc::{Discrepancy, QdiscCounters};
 pub use recovery::Recovery;
 pub use sockets::{EndSockets, MptcpFigures, TcpFigures};
 pub use summary::{
-    AmplificationFigure, Figure, LongestGap, OutageFigures, Summary, WholeFigure, delivered_figure,
+    AmplificationFigure, Figure, LongestGap, OfRuns, OutageFigures, PathInUse, Summary,
+    WholeFigure, delivered_figure,
 };
 pub use vehicles::{VehicleCost, Vehicles};
 pub use volume::Volume;

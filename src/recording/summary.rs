@@ -5,12 +5,12 @@
 //! network lost it or the sender refused it, and so sits at the top of the distribution.
 
 mod amplification;
+mod outages;
 mod whole;
 
 pub use amplification::AmplificationFigure;
+pub use outages::{OfRuns, PathInUse};
 pub use whole::WholeFigure;
-
-use std::collections::BTreeSet;
 
 use crate::link::profile::LinkProfile;
 use crate::protocol::{Delivery, ShardCounts};
@@ -23,8 +23,7 @@ use super::gap::longest_gap;
 use super::recovery::Windows;
 use super::wire::Traffic;
 use super::{
-    Amplification, Gap, HandshakeCost, Messages, NoLevel, PathBack, Recording, Recovery, Status,
-    Vehicles,
+    Amplification, Gap, HandshakeCost, Messages, PathBack, Recording, Recovery, Status, Vehicles,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -173,33 +172,6 @@ impl Summary {
             error_correction: error_correction(trials),
             latencies,
         })
-    }
-
-    /// Of the outages of a run the worst, and of the runs the median; `None`: there was none on a
-    /// path of this sender.
-    pub fn recovery(&self) -> Option<Recovery> {
-        let runs = self.outages_of_runs();
-        Recovery::median(runs.filter_map(|run| run.iter().map(|figures| figures.recovery).max()))
-    }
-
-    /// The same of how long it took until the dark path was used again.
-    pub fn path_back(&self) -> Option<Recovery> {
-        let runs = self.outages_of_runs();
-        let worst = |run: &[OutageFigures]| {
-            run.iter().filter_map(|figures| figures.path_back).map(|back| back.after).max()
-        };
-        Recovery::median(runs.filter_map(worst))
-    }
-
-    /// Of each vehicle of each run.
-    fn outages_of_runs(&self) -> impl Iterator<Item = &[OutageFigures]> {
-        let of = |figures: &OutageFigures| (figures.repetition, figures.vehicle);
-        self.outages.chunk_by(move |one, next| of(one) == of(next))
-    }
-
-    /// The reasons why that is unknown for some outage.
-    pub fn path_back_unknown(&self) -> BTreeSet<NoLevel> {
-        self.outages.iter().filter_map(|figures| figures.path_back?.why).collect()
     }
 
     pub fn late_share(&self) -> f64 {

@@ -6,6 +6,7 @@ mod error_correction;
 mod fidelity;
 mod front;
 mod impairment;
+mod paths_back;
 mod sockets;
 mod vehicles;
 
@@ -55,7 +56,7 @@ pub fn render(report: &Report, style: Style) -> String {
     let sections = [
         heading(report, style),
         senders(report, style),
-        paths_back(report, style),
+        paths_back::render(report, style),
         footnotes(report, style),
         front::render(report, style),
         vehicles::render(report, style),
@@ -244,29 +245,6 @@ fn order(summary: &Summary) -> &'static str {
     if summary.delivery.ordered { "ordered" } else { "unordered" }
 }
 
-/// Keeps a figure and its unit on one line.
-const NO_BREAK: &str = "\u{a0}";
-
-/// When a path that had been dark was used again, by each sender that has another one.
-fn paths_back(report: &Report, style: Style) -> String {
-    let senders = report.senders.iter().map(|sender| &sender.pooled);
-    let backs = senders.filter_map(|summary| {
-        let back = figures::recovery(Some(summary.path_back()?)).replace(' ', NO_BREAK);
-        let why: Vec<_> = summary.path_back_unknown().iter().map(ToString::to_string).collect();
-        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
-        Some(format!("{} {back}{why}", summary.sender))
-    });
-    let backs: Vec<String> = backs.collect();
-    if backs.is_empty() {
-        return String::new();
-    }
-    let line = format!(
-        "dark path in use again after its outage (as much on the wire as before): {}",
-        backs.join(", ")
-    );
-    list(&[line], Tone::Plain, style).replace(NO_BREAK, " ")
-}
-
 fn footnotes(report: &Report, style: Style) -> String {
     let few = report.senders.iter().flat_map(|sender| {
         let messages = sender.pooled.messages;
@@ -300,6 +278,7 @@ fn footnotes(report: &Report, style: Style) -> String {
     }
     notes.extend(report.reservations().map(|it| format!("{} {it}: not ranked", it.sign())));
     notes.extend(of_several_runs(report));
+    notes.extend(not_recovered(report));
     notes.extend(unknown_recovery(report));
     notes
         .push("lost messages count as infinitely late; late: past the deadline or lost".to_owned());
@@ -314,19 +293,41 @@ pub(super) fn too_few_runs(report: &Report) -> bool {
 
 fn of_several_runs(report: &Report) -> Option<String> {
     let runs = runs(report);
-    (runs > 1).then(|| {
-        let recovery =
-            if report.outages.is_empty() { "" } else { "; recovery: the median of the runs" };
-        format!("worst and longest gap: the worst of {runs} runs{recovery}")
-    })
+    let recovery = match report.outages.len() {
+        0 => None,
+        1 => (runs > 1).then_some("the median of the runs"),
+        _ if runs > 1 => Some("of the outages of a run the worst, of the runs the median"),
+        _ => Some("the worst outage"),
+    };
+    let recovery = recovery.map(|of| format!("recovery: {of}"));
+    let worst = (runs > 1).then(|| format!("worst and longest gap: the worst of {runs} runs"));
+    let notes: Vec<String> = worst.into_iter().chain(recovery).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// What a median does not tell.
+fn not_recovered(report: &Report) -> Option<String> {
+    let told = report.senders.iter().filter_map(|sender| {
+        let of_runs = sender.pooled.recovery_of_runs()?;
+        let unit = paths_back::unit(&sender.pooled);
+        Some(format!("{} {}", sender.pooled.sender, paths_back::exceptions(&of_runs, unit)?))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty())
+        .then(|| format!("recovery, what the median does not show: {}", told.join(", ")))
 }
 
 fn unknown_recovery(report: &Report) -> Option<String> {
+    let near = match report.outages.len() {
+        0 | 1 => "an end of the run",
+        _ => "an end of the run or another outage",
+    };
     let recoveries = report.senders.iter().map(|sender| sender.pooled.recovery());
     recoveries.into_iter().any(|recovery| recovery == Some(Recovery::Unknown)).then(|| {
-        "recovery unknown: there is no P99 to come back to, since more than 1 % was lost before \
-         the outage too or the outage is too near an end of the run"
-            .to_owned()
+        format!(
+            "recovery unknown: there is no P99 to come back to, since more than 1 % was lost \
+             before the outage too or the outage is too near {near}"
+        )
     })
 }
 

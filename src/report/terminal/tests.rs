@@ -3,7 +3,7 @@ use crate::link::profile::TokenBucket;
 use crate::protocol::ShardCounts;
 use crate::recording::{Messages, Recording, Status, sample};
 use crate::report::summarise;
-use crate::units::Rate;
+use crate::units::{PathId, Rate};
 
 const WIDE: Style = Style { width: 120, colour: false };
 const NARROW: Style = Style { width: 80, colour: false };
@@ -85,6 +85,46 @@ fn error_correction_is_told_by_end() {
     insta::assert_snapshot!(section);
     let older = [corrected(0), sample::recording("kcp", 1)];
     assert!(!render(&summarise(&plan, &older), WIDE).contains("Error correction"));
+}
+
+#[test]
+fn what_a_median_of_outages_hides_is_said_and_of_which_path_it_is() {
+    let mut report = summarise(&sample::plan(5), &sample::recordings(5));
+    let mpquic = report.senders.iter_mut().find(|it| it.pooled.sender == "mpquic").unwrap();
+    let last = mpquic.pooled.outages.iter_mut().find(|it| it.repetition == 4).unwrap();
+    last.recovery = Recovery::Never;
+    last.path_back = Some(crate::recording::PathBack { after: Recovery::Never, why: None });
+    let told = |report: &Report| render(report, Style { width: 1000, colour: false });
+    let one = told(&report);
+    assert!(one.contains("; the median of the runs): mpquic 1.00 s (never in 1 of 5 runs),"));
+    assert!(one.contains("what the median does not show: mpquic never in 1 of 5 runs\n"), "{one}");
+    assert!(one.contains("; recovery: the median of the runs\n"), "{one}");
+    report.outages.push(crate::timeline::Outage { path: PathId(1), ..report.outages[0] });
+    let two = told(&report);
+    assert!(two.contains("the median of the runs): mpquic 4g 1.00 s (never in 1 of 5"), "{two}");
+    assert!(two.contains("of the outages of a run the worst, of the runs the median"), "{two}");
+    report.outages.push(report.outages[0]);
+    assert!(told(&report).contains("; of the outages of a path in a run the slowest; the median"));
+}
+
+#[test]
+fn an_interrupted_trial_says_how_many_messages_are_in_no_figure() {
+    let mut stopped = sample::recording("kcp", 0);
+    stopped.status = Status::Interrupted { after: Duration::from_secs(23) };
+    let Messages::Each(messages) = &mut stopped.messages else { panic!("each is kept") };
+    messages.truncate(1000);
+    let mut plan = sample::plan(1);
+    plan.senders.retain(|sender| sender.name == "kcp");
+    let told = |recording: Recording| {
+        render(&summarise(&plan, &[recording]), Style { width: 1000, colour: false })
+    };
+    let text = told(Recording { accepted: 1150, ..stopped.clone() });
+    assert!(text.contains("interrupted after 23.0 s; 150 messages that might still"), "{text}");
+    // As an older recording has it.
+    let Messages::Each(messages) = &mut stopped.messages else { panic!("each is kept") };
+    messages.iter_mut().skip(990).for_each(|message| message.delivered = None);
+    let text = told(Recording { accepted: 1000, ..stopped });
+    assert!(text.contains("reliable, but 10 of its messages had not arrived"), "{text}");
 }
 
 #[test]
