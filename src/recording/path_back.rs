@@ -8,9 +8,13 @@
 //! count: so a burst of what had been waiting is not taken for a second of traffic. The resolution
 //! is one slot; a lone probe just before the path is back can make it up to a window early.
 //!
+//! Before the outage counts from when the path was in use again after the one before: what was sent
+//! until then is no level to come back to.
+//!
 //! Where the leanest window before was next to empty (less than a tenth of the payload that fell due
 //! in it), the sender used the path now and then only, and no level is there to come back to.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -37,7 +41,8 @@ pub struct PathBack {
 /// Why there is nothing to compare with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoLevel {
-    /// The outage began too soon after the start, or after the one before.
+    /// The outage began too soon after the start, or after the path was in use again after the
+    /// outage before.
     TooSoon,
     /// The path was used now and then only.
     Seldom,
@@ -56,25 +61,44 @@ impl std::fmt::Display for NoLevel {
 }
 
 impl PathBack {
-    /// `None`: the sender has no other path, or nothing was kept of this one.
-    pub(super) fn of(trial: &Recording, outage: &Outage) -> Option<Self> {
+    /// Of each of these outages of a trial, which are sorted by when they begin. `None`: the sender
+    /// has no other path, or nothing was kept of this one.
+    pub(super) fn of_all(trial: &Recording, outages: &[Outage]) -> Vec<Option<Self>> {
+        let mut in_use_since = BTreeMap::new();
+        let of = |outage: &Outage| {
+            let since = in_use_since.get(&outage.path).copied().unwrap_or_default();
+            let (back, in_use) = Self::of(trial, outage, since)?;
+            in_use_since.insert(outage.path, in_use);
+            Some(back)
+        };
+        outages.iter().map(of).collect()
+    }
+
+    /// The path was in use as before since a time after the outage before; and since when after
+    /// this one.
+    fn of(trial: &Recording, outage: &Outage, since: Duration) -> Option<(Self, Duration)> {
         let volume = trial.volumes.iter().find(|volume| volume.path == outage.path)?;
         if trial.protocol.paths().len() < 2 {
             return None;
         }
         let others = trial.outages.iter().filter(|other| other.path == outage.path);
-        let lit_since = others.clone().map(|it| it.until).filter(|it| *it <= outage.from).max();
         let dark_again = others.map(|it| it.from).filter(|it| *it >= outage.until).min();
         let end = dark_again.unwrap_or(Duration::MAX).min(trial.measured());
         let light = Light {
-            before: lit_since.unwrap_or_default()..outage.from,
+            before: since..outage.from,
             after: outage.until..end,
             least: least(trial, volume),
         };
-        Some(match light.path_back(volume) {
+        let back = match light.path_back(volume) {
             Ok(after) => Self { after, why: None },
             Err(why) => Self { after: Recovery::Unknown, why: Some(why) },
-        })
+        };
+        let in_use = match back.after {
+            Recovery::After(time) => outage.until + time,
+            Recovery::Never => end,
+            Recovery::Unknown => outage.until,
+        };
+        Some((back, in_use))
     }
 }
 
@@ -85,7 +109,8 @@ fn least(trial: &Recording, volume: &Volume) -> u64 {
     (periodic.rate * window * f64::from(periodic.size) * LEAST_SHARE) as u64
 }
 
-/// The times at which a path was not dark, before and after an outage.
+/// The times at which a path was not dark, before and after an outage; before it only from when the
+/// path was in use.
 struct Light {
     before: Range<Duration>,
     after: Range<Duration>,

@@ -138,7 +138,12 @@ impl Summary {
             let met: Vec<Outage> = outages_met(trial).copied().collect();
             let windows = Windows::of(&trial.messages, trial.workload.periodic().rate);
             let recoveries = windows.recoveries(&met);
-            met.into_iter().zip(recoveries).map(|(outage, it)| outage_figures(trial, &outage, it))
+            let backs = PathBack::of_all(trial, &met);
+            let figures = met.into_iter().zip(recoveries.into_iter().zip(backs));
+            figures.map(|(outage, (recovery, path_back))| OutageFigures {
+                path_back,
+                ..outage_figures(trial, &outage, recovery)
+            })
         });
         let retransmissions = trials.iter().map(|trial| trial.statistics.retransmissions);
         Some(Self {
@@ -319,7 +324,7 @@ fn outage_figures(trial: &Recording, outage: &Outage, recovery: Recovery) -> Out
         p99: latencies.quantile(Quantile::P99).filter(|_| kept),
         worst: latencies.worst_delivered(),
         recovery,
-        path_back: PathBack::of(trial, outage),
+        path_back: None,
     }
 }
 

@@ -15,7 +15,11 @@ fn volume(bytes: impl Fn(usize) -> u32) -> Volume {
 /// The sample's outage lasts from 20 s to 25 s, slots 1000 to 1250, and its workload 60 s.
 fn back(bytes: impl Fn(usize) -> u32) -> PathBack {
     let trial = Recording { volumes: vec![volume(bytes)], ..sample::recording("kcp-both", 0) };
-    PathBack::of(&trial, &trial.outages[0]).expect("two paths, and one of them kept")
+    of_first(&trial).expect("two paths, and one of them kept")
+}
+
+fn of_first(trial: &Recording) -> Option<PathBack> {
+    PathBack::of_all(trial, &trial.outages)[0]
 }
 
 fn after(slots: u32) -> PathBack {
@@ -90,7 +94,7 @@ fn without_a_level_before_it_is_unknown_and_why() {
         let outages = vec![outage];
         let volumes = vec![volume(|_| 650)];
         let trial = Recording { volumes, outages, ..sample::recording("kcp-both", 0) };
-        PathBack::of(&trial, &outage).expect("two paths")
+        of_first(&trial).expect("two paths")
     };
     let seconds = Duration::from_millis;
     assert_eq!(trial(seconds(900), seconds(2000)), unknown(NoLevel::TooSoon));
@@ -107,18 +111,33 @@ fn the_next_outage_ends_what_is_looked_at() {
     let volumes = vec![volume(|slot| u32::from(!dark(slot)) * 650)];
     let mut trial = Recording { volumes, ..sample::recording("kcp-both", 0) };
     trial.outages.push(second);
-    let backs = trial.outages.iter().map(|outage| PathBack::of(&trial, outage).expect("two paths"));
-    let backs: Vec<PathBack> = backs.collect();
-    assert_eq!(backs[0], PathBack { after: Recovery::Never, why: None });
+    let backs = PathBack::of_all(&trial, &trial.outages);
+    assert_eq!(backs[0], Some(PathBack { after: Recovery::Never, why: None }));
     // Nothing was sent between the two.
-    assert_eq!(backs[1], unknown(NoLevel::Seldom));
+    assert_eq!(backs[1], Some(unknown(NoLevel::TooSoon)));
+}
+
+/// Used again 4 s after the first outage, with half as much for the two before.
+#[test]
+fn until_a_path_is_used_again_there_is_no_level_to_come_back_to() {
+    let second =
+        Outage { path: PathId(0), from: Duration::from_secs(31), until: Duration::from_secs(35) };
+    let volumes = vec![volume(|slot| match slot {
+        1000..1350 | 1550..1800 => 0,
+        1350..1450 | 1800..1850 => 325,
+        _ => 650,
+    })];
+    let mut trial = Recording { volumes, ..sample::recording("kcp-both", 0) };
+    trial.outages.push(second);
+    // Nine tenths are in a window with two slots of ten half full.
+    assert_eq!(PathBack::of_all(&trial, &trial.outages), [Some(after(198)), Some(after(98))]);
 }
 
 #[test]
 fn a_single_path_has_nothing_to_be_redundant_with() {
     let volumes = vec![volume(|_| 650)];
     let trial = Recording { volumes, ..sample::recording("kcp", 0) };
-    assert_eq!(PathBack::of(&trial, &trial.outages[0]), None);
+    assert_eq!(of_first(&trial), None);
     let trial = Recording { volumes: Vec::new(), ..sample::recording("kcp-both", 0) };
-    assert_eq!(PathBack::of(&trial, &trial.outages[0]), None, "nothing kept");
+    assert_eq!(of_first(&trial), None, "nothing kept");
 }
