@@ -17,7 +17,7 @@ use super::summarise::{Report, SenderReport};
 use super::table::{Cell, Table, Tone};
 use super::terminal::Style;
 use crate::recording::{EngineKind, Recording};
-use crate::statistics::Interval;
+use crate::statistics::{FEWEST_RUNS, Interval};
 
 /// What one engine made of the plan.
 #[derive(Debug, Clone)]
@@ -60,7 +60,8 @@ pub enum Agrees {
     InFigures,
     /// Out of tolerance, but no further apart than the intervals of both allow.
     WithinNoise,
-    /// Out of tolerance by no more than one run may be by chance, and there is no interval to tell.
+    /// Out of tolerance by no more than one run may be by chance, and there is no interval to tell,
+    /// or one of too few runs.
     TooFewRuns,
     No,
 }
@@ -138,7 +139,9 @@ impl Agreement {
             text += PARTED_WAYS;
         }
         if self.verdict() == Agrees::TooFewRuns {
-            text += "\nToo few runs to tell noise from a difference: --repeat 5 or more.\n";
+            text += &format!(
+                "\nToo few runs to tell noise from a difference: --repeat {TRUSTED_RUNS}.\n"
+            );
         }
         if self.verdict() == Agrees::No && self.runs < TRUSTED_RUNS {
             text += &format!(
@@ -260,19 +263,29 @@ impl Agrees {
 }
 
 /// What to make of a difference beyond its tolerance: noise if both intervals are known and have a
-/// value in common; if one is not known, runs this few cannot tell where it may be chance.
+/// value in common. If one is not known, or few runs were resampled for them, such intervals being
+/// a little too sure of themselves, nobody can tell where it may be chance.
 fn beyond_tolerance<T: PartialOrd>(
     reference: Interval<T>,
     other: Interval<T>,
+    runs: usize,
     may_be_chance: bool,
 ) -> Agrees {
     let bounds = |interval: Interval<T>| interval.low.zip(interval.high);
+    // With fewer than are resampled, an interval is one of messages that say nothing of each other.
+    let is_trusted = !(FEWEST_RUNS..TRUSTED_RUNS).contains(&runs);
     match bounds(reference).zip(bounds(other)) {
         Some((one, two)) if one.0 <= two.1 && two.0 <= one.1 => Agrees::WithinNoise,
-        Some(_) => Agrees::No,
-        None if may_be_chance => Agrees::TooFewRuns,
-        None => Agrees::No,
+        Some(_) if is_trusted => Agrees::No,
+        _ if may_be_chance => Agrees::TooFewRuns,
+        _ => Agrees::No,
     }
+}
+
+/// On the engine that has fewer.
+fn runs_of(sender: &str, reference: &[Recording], other: &[Recording]) -> usize {
+    let runs = |of: &[Recording]| of.iter().filter(|one| one.sender == sender).count();
+    runs(reference).min(runs(other))
 }
 
 #[cfg(test)]
@@ -332,6 +345,21 @@ mod tests {
         };
         assert!(advised(Duration::from_millis(60)));
         assert!(!advised(Duration::ZERO));
+    }
+
+    #[test]
+    fn disjoint_intervals_of_few_runs_are_no_last_word_where_chance_may_do_as_much() {
+        let interval = |low, high| Interval { low: Some(low), high: Some(high) };
+        let apart = |runs, may_be_chance| {
+            beyond_tolerance(interval(96.0, 104.0), interval(112.0, 120.0), runs, may_be_chance)
+        };
+        assert_eq!(apart(FEWEST_RUNS, true), Agrees::TooFewRuns);
+        assert_eq!(apart(TRUSTED_RUNS - 1, true), Agrees::TooFewRuns);
+        assert_eq!(apart(FEWEST_RUNS, false), Agrees::No);
+        assert_eq!(apart(TRUSTED_RUNS, true), Agrees::No);
+        assert_eq!(apart(1, true), Agrees::No, "an interval of independent messages");
+        let overlapping = beyond_tolerance(interval(96.0, 104.0), interval(103.0, 120.0), 5, true);
+        assert_eq!(overlapping, Agrees::WithinNoise);
     }
 
     #[test]

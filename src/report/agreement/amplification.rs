@@ -1,7 +1,7 @@
 //! What one sender put on the wire on two engines, each direction by itself, and whether that
 //! agrees.
 
-use super::{Agrees, beyond_tolerance};
+use super::{Agrees, beyond_tolerance, runs_of};
 use crate::protocol::ProtocolSettings;
 use crate::recording::{AmplificationFigure, Recording};
 use crate::report::table::Cell;
@@ -24,6 +24,7 @@ pub(super) const HEADINGS: [&str; 8] =
 pub(super) struct Amplifications {
     up: Pair,
     down: Pair,
+    runs: usize,
     /// The kernel's TCP acknowledges.
     by_tcp: bool,
 }
@@ -50,6 +51,7 @@ impl Amplifications {
         };
         let protocol = &reference.iter().find(|one| one.sender == sender)?.protocol;
         let by_tcp = matches!(protocol, ProtocolSettings::Tcp(_) | ProtocolSettings::Mptcp(_));
+        let runs = runs_of(sender, reference, other);
         let (reference, other) = (of(reference)?, of(other)?);
         let pair = |value: fn(AmplificationFigure) -> Value| Pair {
             reference: value(reference),
@@ -58,17 +60,18 @@ impl Amplifications {
         Some(Self {
             up: pair(|of| Value { of_payload: of.value.up, interval: of.up }),
             down: pair(|of| Value { of_payload: of.value.down, interval: of.down }),
+            runs,
             by_tcp,
         })
     }
 
     /// What TCP of the kernel may do otherwise because something was late once.
     pub(super) fn acknowledges_otherwise(&self) -> bool {
-        self.by_tcp && self.down.verdict() != Agrees::Yes
+        self.by_tcp && self.down.verdict(self.runs) != Agrees::Yes
     }
 
     pub(super) fn verdict(&self) -> Agrees {
-        self.up.verdict().max(self.down.verdict())
+        self.up.verdict(self.runs).max(self.down.verdict(self.runs))
     }
 
     /// As many as [`HEADINGS`], the sender's name and the verdict left out.
@@ -87,12 +90,13 @@ impl Pair {
         self.other.of_payload - self.reference.of_payload
     }
 
-    fn verdict(self) -> Agrees {
+    fn verdict(self, runs: usize) -> Agrees {
         let (apart, of_payload) = (self.apart().abs(), self.reference.of_payload);
         if apart <= TOLERANCE_BYTES.max(TOLERANCE * of_payload) {
             return Agrees::Yes;
         }
-        beyond_tolerance(self.reference.interval, self.other.interval, apart < NOISE * of_payload)
+        let may_be_chance = apart < NOISE * of_payload;
+        beyond_tolerance(self.reference.interval, self.other.interval, runs, may_be_chance)
     }
 }
 
@@ -154,12 +158,15 @@ mod tests {
     }
 
     #[test]
-    fn five_runs_tell_how_far_they_scatter() {
+    fn five_runs_tell_how_far_they_scatter_and_not_whether_a_small_difference_is_one() {
         let wide = [1_700_000, 1_800_000, 2_000_000, 2_200_000, 2_300_000].map(|up| [up, 0]);
         let more = [1_900_000, 2_000_000, 2_200_000, 2_400_000, 2_500_000].map(|up| [up, 0]);
-        let narrow = [[1_700_000, 0]; 5];
+        let [narrow, less] = [[[1_700_000, 0]; 20], [[1_600_000, 0]; 20]];
         assert_eq!(verdict(&wide, &more), Agrees::WithinNoise);
-        assert_eq!(verdict(&narrow, &more), Agrees::No);
+        assert_eq!(verdict(&less[..5], &more), Agrees::No);
+        assert_eq!(verdict(&narrow[..5], &more), Agrees::TooFewRuns);
+        assert_eq!(verdict(&narrow[..19], &less[..19]), Agrees::TooFewRuns);
+        assert_eq!(verdict(&narrow, &less), Agrees::No);
     }
 
     #[test]

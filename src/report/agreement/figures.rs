@@ -1,7 +1,7 @@
 //! The figures of one sender on two engines, and whether they agree.
 
 use super::losses::Losses;
-use super::{Agrees, beyond_tolerance};
+use super::{Agrees, beyond_tolerance, runs_of};
 use crate::recording::{Recording, delivered_figure};
 use crate::report::table::Cell;
 use crate::statistics::{Interval, Latency, Quantile};
@@ -22,6 +22,7 @@ pub(super) struct Figures {
     p50: Pair,
     p99: Pair,
     lost: Losses,
+    runs: usize,
 }
 
 /// A quantile of the delivered messages, of the reference and of the other engine.
@@ -48,18 +49,19 @@ impl Figures {
             p50: pair(Quantile::P50)?,
             p99: pair(Quantile::P99)?,
             lost: Losses::of(sender, reference, other),
+            runs: runs_of(sender, reference, other),
         })
     }
 
     pub(super) fn verdict(&self) -> Agrees {
         let p50 = match self.p50.apart_ms().abs() <= P50_TOLERANCE_MS {
             true => Agrees::Yes,
-            false => self.p50.beyond_tolerance(),
+            false => self.p50.beyond_tolerance(self.runs),
         };
         let close = self.p99.apart_ms().abs() <= P99_TOLERANCE_MS;
         let p99 = match close || self.p99.apart_share().abs() <= P99_TOLERANCE {
             true => Agrees::Yes,
-            false => self.p99.beyond_tolerance(),
+            false => self.p99.beyond_tolerance(self.runs),
         };
         p50.max(p99).max(self.lost.verdict())
     }
@@ -98,9 +100,9 @@ impl Pair {
         if self.apart_ms() == 0.0 { 0.0 } else { self.apart_ms() / self.reference.ms }
     }
 
-    fn beyond_tolerance(self) -> Agrees {
+    fn beyond_tolerance(self, runs: usize) -> Agrees {
         let few_may_be = self.apart_share().abs() < NOISE;
-        beyond_tolerance(self.reference.interval, self.other.interval, few_may_be)
+        beyond_tolerance(self.reference.interval, self.other.interval, runs, few_may_be)
     }
 }
 
@@ -116,7 +118,7 @@ mod tests {
         };
         let verdict = |p50: f64, p99: f64| {
             let lost = Losses::of("none", &[], &[]);
-            Figures { p50: pair(p50), p99: pair(p99), lost }.verdict()
+            Figures { p50: pair(p50), p99: pair(p99), lost, runs: 1 }.verdict()
         };
         assert_eq!(verdict(100.9, 104.9), Agrees::Yes);
         assert_eq!(verdict(100.0, 107.0), Agrees::TooFewRuns);

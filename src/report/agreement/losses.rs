@@ -57,8 +57,9 @@ impl Losses {
         if reference.abs_diff(other) as f64 <= allowed {
             return Agrees::Yes;
         }
+        let runs = self.reference.len().min(self.other.len());
         let [reference, other] = [&self.reference, &self.other].map(|runs| self.interval(runs));
-        beyond_tolerance(reference, other, !self.is_beyond_scatter())
+        beyond_tolerance(reference, other, runs, !self.is_beyond_scatter())
     }
 
     /// Of the mean of the runs.
