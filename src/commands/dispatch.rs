@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{SigSet, Signal};
 
+use super::reader::WhileRead;
 use super::{CommandError, Ending, agree, check, doctor, exec, report, run, senders, show};
 use crate::cli::{Cli, Command, EngineChoice, GuestPart};
 use crate::engine::uml;
@@ -38,6 +39,7 @@ pub fn hear_of_full_files() {
 }
 
 pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> {
+    let out = &mut WhileRead::new(out);
     match &cli.command {
         Command::Run(args) => run::run(args, out),
         Command::Check { files } => check(files, out),
@@ -58,7 +60,7 @@ pub fn dispatch(cli: &Cli, out: &mut dyn Write) -> Result<Ending, CommandError> 
         }
         Command::Schema => done(writeln!(out, "{:#}", schema::schema())),
         Command::Agree(args) => agree::run(args, out),
-        Command::Exec(args) => Ok(exec::run(args, out)?),
+        Command::Exec(args) => Ok(exec::run(args, out.unguarded())?),
         Command::Doctor { json } => done(doctor::run(*json, out)),
         Command::Guest { part } => guest(part),
     }

@@ -46,8 +46,13 @@ pub enum Ending {
 pub enum CommandError {
     #[error("{0}")]
     Scenario(#[from] Diagnostics),
-    #[error("no sender is called {name} in this scenario; it has: {known}")]
+    #[error("no sender is called `{name}` in this scenario; it has: {known}")]
     NoSuchSender { name: String, known: String },
+    #[error(
+        "an empty name among the senders, where two commas have nothing between them or one is first \
+         or last: write names with single commas between them; this scenario has: {known}"
+    )]
+    EmptySenderName { known: String },
     #[error("no sender is left: --without names all of this scenario")]
     NoSenderLeft,
     #[error(
@@ -129,30 +134,23 @@ impl CommandError {
         }
     }
 
-    /// Whoever read the output has read enough: no reason to complain.
+    /// Whoever read what a guest's program prints has read enough: it has been ended before its
+    /// work was done, and there is no reason to complain.
     pub fn is_broken_pipe(&self) -> bool {
-        let (Self::Output(error)
-        | Self::Exec(ExecError::Output(error))
-        | Self::Report(report::Error::Print(error))
-        | Self::Senders(SendersError::Output(error))
-        | Self::Show(ShowError::Output(error))) = self
-        else {
-            return false;
-        };
+        let Self::Exec(ExecError::Output(error)) = self else { return false };
         error.kind() == io::ErrorKind::BrokenPipe
     }
 
     pub fn exit_code(&self) -> ExitCode {
         if self.is_broken_pipe() {
-            // The program in the guest has been ended before its work was done.
-            let unread = if matches!(self, Self::Exec(_)) { EXIT_UNREAD } else { 0 };
-            return ExitCode::from(unread);
+            return ExitCode::from(EXIT_UNREAD);
         }
         ExitCode::from(match self {
             Self::Show(ShowError::Scenario(_))
             | Self::Scenario(_)
             | Self::Senders(SendersError::Unknown { .. })
             | Self::NoSuchSender { .. }
+            | Self::EmptySenderName { .. }
             | Self::NoSenderLeft
             | Self::TooManyMessages { .. }
             | Self::ManyVehicles { .. }

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod engine_choice;
 pub mod error;
 pub mod exec;
+mod reader;
 pub mod report;
 pub mod run;
 mod selection;

@@ -56,6 +56,26 @@ fn wrong_usage_ends_with_code_2() {
     }
 }
 
+/// The exit code is a verdict, and no matter of who reads the output.
+#[test]
+fn a_wrong_scenario_is_wrong_also_where_nobody_reads_it() {
+    let place = Place::with(SHORT);
+    fs::write(place.path("wrong.yaml"), SHORT.replace("40ms", "40 parsecs")).unwrap();
+    for (args, expected) in [
+        (&["check", "scenario.yaml", "wrong.yaml"][..], 2),
+        (&["show", "wrong.yaml"], 2),
+        (&["check", "scenario.yaml"], 0),
+        (&["show", "scenario.yaml"], 0),
+        (&["run", "--engine", "sim", "--sender", "udp", "scenario.yaml"], 0),
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = place.command(PROGRAM, args);
+        let unread = command.stderr(writer.try_clone().unwrap()).stdout(writer).output().unwrap();
+        assert_eq!(code(&unread), expected, "{args:?}");
+    }
+}
+
 /// Never on a clean link, silently.
 #[test]
 fn without_netem_its_engine_ends_with_code_3_and_says_how_to_get_it() {
@@ -77,7 +97,7 @@ fn an_unknown_sender_is_answered_with_the_known_ones() {
     let output = place.run(&["run", "--engine", "sim", "--sender", "tcp", "scenario.yaml"]);
     assert_eq!(
         stderr(&output),
-        "error: no sender is called tcp in this scenario; it has: udp, kcp, quic, mpquic, both\n"
+        "error: no sender is called `tcp` in this scenario; it has: udp, kcp, quic, mpquic, both\n"
     );
 }
 

@@ -129,12 +129,16 @@ fn senders_are_chosen_by_name_or_left_out_by_it() {
     };
     assert_eq!(ran(&["--sender", "quic,udp"]), ["udp", "quic"]);
     assert_eq!(ran(&["--sender", "quic", "--sender", "udp"]), ["udp", "quic"]);
+    assert_eq!(ran(&["--sender", "quic, udp"]), ["udp", "quic"]);
     assert_eq!(ran(&["--without", "quic,udp,kcp"]), ["mpquic", "both"]);
+    assert_eq!(ran(&["--without", " quic , udp,\tkcp"]), ["mpquic", "both"]);
     for (wrong, message) in [
         (&["--without", "udp,kcp,quic,mpquic,both"][..], "no sender is left"),
-        (&["--without", "udp,tcp"], "no sender is called tcp"),
+        (&["--without", "udp,tcp"], "no sender is called `tcp` in"),
         (&["--without", "udp", "--sender", "kcp"], "cannot be used with"),
-        (&["--sender", ""], "no sender is called  in"),
+        (&["--sender", ""], "an empty name among the senders"),
+        (&["--sender", "udp,,kcp"], "an empty name among the senders"),
+        (&["--without", "udp, "], "an empty name among the senders"),
     ] {
         let output = run(wrong);
         assert_eq!(code(&output), 2, "{wrong:?}: {}", stderr(&output));
