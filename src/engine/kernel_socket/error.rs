@@ -1,6 +1,7 @@
 //! Why a sender of the kernel's, or a program, cannot be had here.
 
 use std::io;
+use std::path::PathBuf;
 
 use netns::{MptcpError, NamespaceError, ProgramError};
 use thiserror::Error;
@@ -39,6 +40,12 @@ pub enum KernelSocketError {
          `apt-get install kcptun` on Debian and Ubuntu."
     )]
     NoProgram { program: &'static str, folders: String },
+    #[error(
+        "{program} cannot be executed: {} is there, but without the permission, or on a file \
+         system that has none (mount option noexec). If it is the mode: chmod +x {}",
+        path.display(), path.display()
+    )]
+    NotExecutable { program: &'static str, path: PathBuf },
     #[error(transparent)]
     Program(#[from] ProgramError),
     #[error("cannot read what {program} prints: {source}")]

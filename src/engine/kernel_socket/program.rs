@@ -14,7 +14,7 @@ use std::time::Duration;
 use netns::{Namespace, Running};
 use nix::sys::time::TimeValLike;
 use nix::time::{clock_getcpuclockid, clock_gettime};
-use nix::unistd::Pid;
+use nix::unistd::{AccessFlags, Pid, access};
 
 use super::error::KernelSocketError;
 
@@ -35,11 +35,18 @@ pub fn find(program: &'static str) -> Result<PathBuf, KernelSocketError> {
     find_in(program, env::var_os("PATH").unwrap_or_else(|| FOLDERS.into()))
 }
 
+/// As a shell looks: one that may not be executed is passed over, and named if there is no other.
 pub fn find_in(program: &'static str, folders: OsString) -> Result<PathBuf, KernelSocketError> {
-    let mut places = env::split_paths(&folders).map(|folder| folder.join(program));
-    places.find(|place| place.is_file()).ok_or_else(|| KernelSocketError::NoProgram {
-        program,
-        folders: folders.to_string_lossy().into_owned(),
+    let places = env::split_paths(&folders).map(|folder| folder.join(program));
+    let (usable, not): (Vec<_>, Vec<_>) = places
+        .filter(|place| place.is_file())
+        .partition(|place| access(place, AccessFlags::X_OK).is_ok());
+    usable.into_iter().next().ok_or_else(|| match not.into_iter().next() {
+        Some(path) => KernelSocketError::NotExecutable { program, path },
+        None => KernelSocketError::NoProgram {
+            program,
+            folders: folders.to_string_lossy().into_owned(),
+        },
     })
 }
 
@@ -161,7 +168,31 @@ fn listen(mut stderr: impl Read, words: &Mutex<Vec<u8>>, _speaking: Sender<()>) 
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn a_program_that_may_not_be_executed_is_passed_over_and_named_if_it_is_the_only_one() {
+        let [first, second] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+        let folders = || env::join_paths([first.path(), second.path()]).expect("no colon in them");
+        let place = |folder: &tempfile::TempDir, mode| {
+            let path = folder.path().join("tunnel");
+            fs::write(&path, "#!/bin/sh\n").expect("written");
+            fs::set_permissions(&path, Permissions::from_mode(mode)).expect("changed");
+            path
+        };
+        let found = || find_in("tunnel", folders());
+        assert!(matches!(found(), Err(KernelSocketError::NoProgram { .. })));
+        let of_nobody = place(&first, 0o644);
+        match found() {
+            Err(KernelSocketError::NotExecutable { path, .. }) => assert_eq!(path, of_nobody),
+            other => panic!("{other:?}"),
+        }
+        let usable = place(&second, 0o755);
+        assert_eq!(found().expect("one that can be executed"), usable);
+    }
 
     #[test]
     fn last_words_are_the_last_three_lines_and_fit_on_one() {
