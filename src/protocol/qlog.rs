@@ -2,6 +2,8 @@
 //! sequences, RFC 7464), kept in memory: an engine hands a book out, the libraries write in it, and
 //! whoever asked for it takes the logs and puts them on a disk. Knows no library and no file.
 
+mod seconds;
+
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,7 +37,7 @@ impl QlogBook {
     /// A new log, for one side of one connection.
     pub fn open(&self, role: Role, path: PathId) -> QlogWriter {
         let log = Qlog { role, path, bytes: Vec::new(), left_out: 0 };
-        let log = Log { log, whole: 0, full: false, limit: LOG_LIMIT };
+        let log = Log { log, whole: 0, full: false, limit: LOG_LIMIT, in_seconds: false };
         let writer = QlogWriter { log: Arc::new(Mutex::new(log)) };
         self.lock().push(writer.clone());
         writer
@@ -44,7 +46,7 @@ impl QlogBook {
     /// Takes over a log that was kept elsewhere.
     pub fn put(&self, log: Qlog) {
         let whole = log.bytes.len();
-        let log = Log { log, whole, full: true, limit: LOG_LIMIT };
+        let log = Log { log, whole, full: true, limit: LOG_LIMIT, in_seconds: false };
         self.lock().push(QlogWriter { log: Arc::new(Mutex::new(log)) });
     }
 
@@ -73,16 +75,28 @@ struct Log {
     whole: usize,
     full: bool,
     limit: usize,
+    /// Whether its round trips are.
+    in_seconds: bool,
 }
 
 impl QlogWriter {
+    /// For a library that writes round trips in seconds: they are taken out in milliseconds.
+    pub fn in_seconds(self) -> Self {
+        self.lock().in_seconds = true;
+        self
+    }
+
     fn lock(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(&self) -> Qlog {
         let held = self.lock();
-        let bytes = with_vantage_point(&held.log.bytes[..held.whole], held.log.role);
+        let whole = &held.log.bytes[..held.whole];
+        let bytes = match held.in_seconds {
+            true => with_vantage_point(&seconds::to_milliseconds(whole), held.log.role),
+            false => with_vantage_point(whole, held.log.role),
+        };
         let Qlog { role, path, left_out, .. } = held.log;
         Qlog { role, path, bytes, left_out }
     }

@@ -154,12 +154,12 @@ impl Protocol for Quic {
     }
 
     /// quinn logs packets (without their frames), losses and what recovery measures. It calls every
-    /// loss one by the reordering threshold.
+    /// loss one by the reordering threshold, and its round trips are in seconds.
     fn log_in(&mut self, book: &QlogBook) {
         let mut config = QlogConfig::default();
         let role = if self.client.is_some() { Role::Client } else { Role::Server };
         config
-            .writer(Box::new(book.open(role, self.settings.path)))
+            .writer(Box::new(book.open(role, self.settings.path).in_seconds()))
             .title(Some("quic".to_owned()))
             .start_time(clock::to_std(Instant::ZERO));
         let mut transport = transport_config(&self.settings);

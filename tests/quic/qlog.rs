@@ -116,6 +116,24 @@ fn every_packet_is_logged_at_the_instant_it_was_on_the_wire() {
     }
 }
 
+/// As the draft of qlog has them. No path here has a round trip of less than 40 ms, and what is taken
+/// until one is measured is 333 ms.
+#[test]
+fn round_trips_are_in_milliseconds() {
+    for (sender, build) in senders() {
+        let events = logged(&build).1.into_iter().flat_map(|log| records(&log).1);
+        let measured: Vec<f64> = events
+            .filter(|event| name(event).ends_with("metrics_updated"))
+            .flat_map(|event| ["min_rtt", "latest_rtt"].map(|key| event["data"][key].as_f64()))
+            .flatten()
+            .collect();
+        assert!(measured.len() > 20, "{sender}");
+        for ms in measured {
+            assert!((40.0..2_000.0).contains(&ms), "{sender}: {ms}");
+        }
+    }
+}
+
 #[test]
 fn a_log_is_the_same_in_every_run_and_changes_nothing() {
     for (sender, build) in senders() {
