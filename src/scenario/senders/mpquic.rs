@@ -41,7 +41,8 @@ const NOQ_CONGESTION: [(&str, NoqCongestion); 2] =
 
 const SCHEDULER: &str = "tquic: every packet on every path, on that of the lowest RTT, or in turns; \
                          noq: the first path whose window has room, or the others as its backup";
-const CONGESTION: &str = "congestion control, on each path";
+const CONGESTION: &str =
+    "on each path; tquic only: bbr, bbr3, copa; noq only: newreno, fixed-window";
 
 fn tquic_options() -> Vec<SenderOption<TquicSettings>> {
     let schedulers = vec![
