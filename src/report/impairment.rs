@@ -61,7 +61,7 @@ impl Finding {
     /// `quic, run 2`.
     pub fn place(&self) -> String {
         match self.repetition {
-            Some(repetition) => format!("{}, run {}", self.sender, repetition + 1),
+            Some(repetition) => format!("{}, run {repetition}", self.sender),
             None => format!("{}, all runs", self.sender),
         }
     }

@@ -46,6 +46,8 @@ pub enum Remark {
         sender: String,
         repetition: u32,
         messages: u64,
+        /// By connections that were closed, for which there may have been no other reason.
+        closed: bool,
     },
     /// Multipath TCP that became plain TCP, or lost a subflow for good.
     FewerSubflows {
@@ -124,12 +126,11 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
         repetition,
         messages,
     });
-    let refused = recording.vehicles().map(|vehicle| vehicle.messages.refused()).sum();
-    let refused = Some(refused).filter(|refused| *refused > 0);
-    let refused =
-        refused.map(|messages| Remark::Refused { sender: sender.clone(), repetition, messages });
-    let others =
-        spoilt.into_iter().chain(refused).chain(under_way).chain(fewer_subflows(recording));
+    let others = spoilt
+        .into_iter()
+        .chain(refused(recording))
+        .chain(under_way)
+        .chain(fewer_subflows(recording));
     status.into_iter().chain(others).chain(unaccounted(recording)).collect()
 }
 
@@ -149,6 +150,19 @@ fn closed(recording: &Recording) -> Option<Remark> {
     };
     let (sender, repetition) = (recording.sender.clone(), recording.repetition);
     Some(Remark::Closed { sender, repetition, reason })
+}
+
+/// By those that were closed, and by all others. A closed one may have been full before: when a
+/// message was refused is known, but not when the connection was closed.
+fn refused(recording: &Recording) -> impl Iterator<Item = Remark> {
+    [true, false].into_iter().filter_map(|closed| {
+        let alike = recording
+            .vehicles()
+            .filter(|vehicle| matches!(vehicle.status, Status::Closed { .. }) == closed);
+        let messages = alike.map(|vehicle| vehicle.messages.refused()).sum();
+        let (sender, repetition) = (recording.sender.clone(), recording.repetition);
+        (messages > 0).then_some(Remark::Refused { sender, repetition, messages, closed })
+    })
 }
 
 fn unaccounted(recording: &Recording) -> impl Iterator<Item = Remark> {
@@ -182,7 +196,7 @@ fn under_way(recording: &Recording) -> Option<u64> {
 
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Runs are counted from 1 for a reader, and from 0 in files.
+        // A run has the number that it has in the files.
         match self {
             Self::NotRun { sender } => write!(f, "{sender} did not run"),
             Self::FewerRuns { sender, ran, planned } => {
@@ -190,7 +204,7 @@ impl fmt::Display for Remark {
             }
             Self::Interrupted { sender, repetition, after, left_out } => {
                 let after = after.as_secs_f64();
-                write!(f, "{sender}, run {}: interrupted after {after:.1} s", repetition + 1)?;
+                write!(f, "{sender}, run {repetition}: interrupted after {after:.1} s")?;
                 match left_out {
                     0 => Ok(()),
                     _ => write!(
@@ -202,25 +216,27 @@ impl fmt::Display for Remark {
                 }
             }
             Self::Closed { sender, repetition, reason } => {
-                write!(f, "{sender}, run {}: the connection was closed: {reason}", repetition + 1)
+                write!(f, "{sender}, run {repetition}: the connection was closed: {reason}")
             }
             Self::Spoilt { sender, repetition, reason } => {
-                write!(f, "{sender}, run {}: spoilt by the host: {reason}", repetition + 1)
+                write!(f, "{sender}, run {repetition}: spoilt by the host: {reason}")
             }
-            Self::Refused { sender, repetition, messages } => write!(
+            Self::Refused { sender, repetition, messages, closed } => write!(
                 f,
-                "{sender}, run {}: {} could not even be sent (the sender was full or too slow), \
-                 which counts as lost, and not in the amplification",
-                repetition + 1,
-                figures::plural(*messages, "message")
+                "{sender}, run {repetition}: {} could not even be sent ({}), which counts as lost, \
+                 and not in the amplification",
+                figures::plural(*messages, "message"),
+                match closed {
+                    true => "the connection was closed, or the sender was full before that",
+                    false => "the sender was full or too slow",
+                }
             ),
             Self::FewerSubflows { sender, repetition, fallback: true, .. } => {
-                write!(f, "{sender}, run {}: multipath TCP fell back to plain TCP", repetition + 1)
+                write!(f, "{sender}, run {repetition}: multipath TCP fell back to plain TCP")
             }
             Self::FewerSubflows { sender, repetition, left, of, .. } => write!(
                 f,
-                "{sender}, run {}: multipath TCP had {left} of {of} subflows at the end",
-                repetition + 1
+                "{sender}, run {repetition}: multipath TCP had {left} of {of} subflows at the end"
             ),
             Self::NotRepeatable { sender } => write!(
                 f,
@@ -229,20 +245,46 @@ impl fmt::Display for Remark {
             ),
             Self::Unaccounted { sender, repetition, path, discrepancy } => write!(
                 f,
-                "{sender}, run {}: on {path} {} the kernel says that it dropped {}, and what was \
-                 seen to go missing is {}: do not trust the counts of this path",
-                repetition + 1,
+                "{sender}, run {repetition}: on {path} {} the kernel says that it dropped {}, and \
+                 what was seen to go missing is {}: do not trust the counts of this path",
                 discrepancy.direction,
                 figures::plural(discrepancy.dropped, "packet"),
                 figures::count(discrepancy.missing)
             ),
             Self::UnderWay { sender, repetition, messages } => write!(
                 f,
-                "{sender}, run {}: reliable, but {} of its messages had not arrived when the trial \
-                 ended, which counts as lost; the amplification lacks what was still to be sent",
-                repetition + 1,
+                "{sender}, run {repetition}: reliable, but {} of its messages had not arrived when \
+                 the trial ended, which counts as lost; the amplification lacks what was still to \
+                 be sent",
                 figures::count(*messages)
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::{Messages, sample};
+
+    #[test]
+    fn a_closed_sender_is_not_said_to_have_been_only_full() {
+        let said = |status: Status| {
+            let mut recording = Recording { status, ..sample::recording("kcp", 3) };
+            let Messages::Each(messages) = &mut recording.messages else { panic!("each is kept") };
+            messages.iter_mut().rev().take(747).for_each(|message| {
+                (message.sent, message.delivered) = (None, None);
+            });
+            let remark = refused(&recording).map(|remark| remark.to_string());
+            remark.collect::<Vec<_>>().join("\n")
+        };
+        let full = said(Status::Complete);
+        assert!(
+            full.starts_with("kcp, run 3: 747 messages could not even be sent (the sender was ")
+        );
+        let closed = said(Status::Closed { reason: "timed out".to_owned() });
+        assert!(
+            closed.contains("747 messages could not even be sent (the connection was closed, or ")
+        );
     }
 }

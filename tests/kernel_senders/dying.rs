@@ -166,7 +166,7 @@ fn a_program_that_is_killed_in_a_trial_is_said_with_its_last_words() {
         programs[killed].kill_under_way(signal);
         let (text, code) = run.end();
         assert_eq!(code, Some(0), "{text}");
-        assert!(text.contains("tunnel, run 1: the connection was closed: "), "{text}");
+        assert!(text.contains("tunnel, run 0: the connection was closed: "), "{text}");
         assert!(in_one_line(&text).contains(expected), "{expected} is not in\n{text}");
         assert!(place.recording().contains(expected), "{expected} is not recorded");
         programs.iter().for_each(Process::assert_gone);

@@ -82,7 +82,7 @@ impl MessageAgreement {
         let count = |number: usize| Cell::new(figures::count(number as u64));
         let first = self.first_apart.map_or("–".to_owned(), |first| {
             let at = first.scheduled_ns as f64 / 1e9;
-            format!("run {}, {at:.2} s", first.repetition + 1)
+            format!("run {}, {at:.2} s", first.repetition)
         });
         vec![
             count(self.compared),

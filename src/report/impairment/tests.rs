@@ -92,7 +92,7 @@ fn one_trial_that_the_host_made_late_spoils_the_figure() {
     for sum in [&mut delay.sum, &mut delay.beyond, &mut delay.late] {
         *sum += count * each;
     }
-    let place = format!("{}, run {}", recordings[7].sender, recordings[7].repetition + 1);
+    let place = format!("{}, run {}", recordings[7].sender, recordings[7].repetition);
     let impairment = impairment(&recordings);
     assert!(impairment.is_spoilt() && !impairment.disagrees());
     let figures = impairment.links.iter().flat_map(|link| &link.figures);

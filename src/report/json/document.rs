@@ -316,7 +316,8 @@ pub struct LinkFigure {
     /// `agrees`, `disagrees`, `spoilt by the host`, `too few packets`, or `not judged` and why. A
     /// false alarm has a probability of 1 in 10⁷.
     pub verdict: String,
-    /// The trials that disagree, as `sender, run 2` or `sender, all runs`.
+    /// The trials that disagree, as `sender, run 1` (the second: runs count from 0) or
+    /// `sender, all runs`.
     pub disagrees_in: Vec<String>,
     /// The trials in which the host let packets go too late to judge it.
     pub spoilt_in: Vec<String>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Style, list, paint};
-use crate::recording::{VehicleCost, Vehicles};
+use crate::recording::{Summary, VehicleCost, Vehicles};
 use crate::report::table::{Cell, Table, Tone};
 use crate::report::{Report, figures};
 use crate::statistics::Latency;
@@ -25,13 +25,13 @@ pub(super) fn render(report: &Report, style: Style) -> String {
     let spreads = report
         .senders
         .iter()
-        .filter_map(|sender| Some((&sender.pooled.sender, sender.pooled.vehicles.as_ref()?)));
-    let spreads: Vec<(&String, &Vehicles)> = spreads.collect();
+        .filter_map(|sender| Some((&sender.pooled, sender.pooled.vehicles.as_ref()?)));
+    let spreads: Vec<(&Summary, &Vehicles)> = spreads.collect();
     let Some((_, first)) = spreads.first() else { return String::new() };
     let workload = report.workload.periodic().duration;
     let mut table = Table::new(&HEADINGS);
-    for (name, vehicles) in &spreads {
-        table.push(row(name, vehicles, workload));
+    for (pooled, vehicles) in &spreads {
+        table.push(row(pooled, vehicles, workload));
     }
     let count = figures::count(u64::from(first.count));
     let title = format!("{count} vehicles to one gateway, each with a connection of its own");
@@ -48,11 +48,11 @@ pub(super) fn render(report: &Report, style: Style) -> String {
     format!("{title}\n{table}{}", list(&notes, Tone::Faint, style))
 }
 
-fn row(name: &str, of: &Vehicles, workload: Duration) -> Vec<Cell> {
+fn row(pooled: &Summary, of: &Vehicles, workload: Duration) -> Vec<Cell> {
     let latency = |latency: Latency| Cell::new(figures::latency(latency));
-    let at = match of.worst_repetition {
-        0 => of.worst_vehicle.to_string(),
-        run => format!("{}, run {}", of.worst_vehicle, run + 1),
+    let at = match pooled.runs {
+        1 => of.worst_vehicle.to_string(),
+        _ => format!("{}, run {}", of.worst_vehicle, of.worst_repetition),
     };
     let cost = |part: &dyn Fn(&VehicleCost) -> Option<String>| {
         let text = of.cost.as_ref().and_then(part);
@@ -68,7 +68,7 @@ fn row(name: &str, of: &Vehicles, workload: Duration) -> Vec<Cell> {
         cost(&move |cost| Some(format!("{} kB", figures::significant(part(cost)? as f64 / 1e3))))
     };
     vec![
-        Cell::new(name),
+        Cell::new(&pooled.sender),
         latency(of.best),
         latency(of.median),
         latency(of.worst),
