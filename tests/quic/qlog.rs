@@ -116,8 +116,8 @@ fn every_packet_is_logged_at_the_instant_it_was_on_the_wire() {
     }
 }
 
-/// As the draft of qlog has them. No path here has a round trip of less than 40 ms, and what is taken
-/// until one is measured is 333 ms.
+/// As the draft of qlog has them. No round trip here is shorter than that of the clean links, 4 ms, and
+/// what is taken until one is measured is 333 ms.
 #[test]
 fn round_trips_are_in_milliseconds() {
     for (sender, build) in senders() {
@@ -129,7 +129,7 @@ fn round_trips_are_in_milliseconds() {
             .collect();
         assert!(measured.len() > 20, "{sender}");
         for ms in measured {
-            assert!((40.0..2_000.0).contains(&ms), "{sender}: {ms}");
+            assert!((3.9..2_000.0).contains(&ms), "{sender}: {ms}");
         }
     }
 }
