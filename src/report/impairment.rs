@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::link::profile::LinkProfile;
-use crate::recording::receipt::judge::{Judged, Verdict, What, judge};
+use crate::recording::receipt::judge::{Judged, Verdict, What, Why, judge};
 use crate::recording::receipt::{PathReceipts, Receipt, Tally};
 use crate::recording::{Recording, Status};
 use crate::statistics::Interval;
@@ -58,7 +58,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// `quic, run 2`.
+    /// `quic, run 2`, counted from 0.
     pub fn place(&self) -> String {
         match self.repetition {
             Some(repetition) => format!("{}, run {repetition}", self.sender),
@@ -155,10 +155,10 @@ fn of_link(trials: &[Judgeable], path: PathId, direction: Direction) -> Vec<Link
 /// Of one profile.
 fn figures(receipts: &[Of<'_>]) -> Vec<FigureReport> {
     let senders = by_sender(receipts);
-    let of_senders: Vec<Vec<Judged>> = senders.iter().map(|of| judge(&pooled(of))).collect();
+    let of_senders: Vec<Vec<Judged>> = senders.iter().map(|of| judge_together(of)).collect();
     let of_trials: Vec<Vec<Judged>> = receipts.iter().map(|of| judge(of.receipt)).collect();
     let widening = widening(&senders);
-    let figures = judge(&pooled(receipts)).into_iter().enumerate().map(|(place, all)| {
+    let figures = judge_together(receipts).into_iter().enumerate().map(|(place, all)| {
         let mut found: Vec<Finding> = Vec::new();
         for (of, judged) in receipts.iter().zip(&of_trials) {
             found.extend(finding(&[*of], &judged[place], Some(of.trial.repetition)));
@@ -187,6 +187,27 @@ fn by_sender<'a>(receipts: &[Of<'a>]) -> Vec<Vec<Of<'a>>> {
         }
     }
     senders
+}
+
+/// A figure is of the trials in which it can be told, if there are any: what may be a loss or not in
+/// one of them is no figure that the others could vouch for.
+fn judge_together(receipts: &[Of<'_>]) -> Vec<Judged> {
+    let judged: Vec<Vec<Judged>> = receipts.iter().map(|of| judge(of.receipt)).collect();
+    let all = judge(&pooled(receipts)).into_iter().enumerate().map(|(place, all)| {
+        let can_tell = |(_, judged): &(_, &Vec<Judged>)| !is_unclear(judged[place].verdict);
+        let clear = receipts.iter().copied().zip(&judged).filter(can_tell).map(|(of, _)| of);
+        let clear: Vec<Of<'_>> = clear.collect();
+        match clear.len() {
+            0 => all,
+            count if count == receipts.len() => all,
+            _ => judge(&pooled(&clear)).swap_remove(place),
+        }
+    });
+    all.collect()
+}
+
+fn is_unclear(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::NotJudged(Why::QueueFull | Why::Overflow))
 }
 
 fn pooled(receipts: &[Of<'_>]) -> Receipt {

@@ -270,11 +270,7 @@ impl Ledger {
     /// Settles all, but for as many of the latest as are still in the queue.
     pub(super) fn finish(mut self, remains: Remains) -> Count {
         self.decide_all();
-        let waiting: Vec<usize> =
-            (0..self.entries.len()).rev().filter(|index| !self.entries[*index].left).collect();
-        // Which of those that have not left are still in the queue is a guess if there are more.
-        self.unclear |= remains.queued > 0 && waiting.len() > remains.queued;
-        for index in waiting.into_iter().take(remains.queued) {
+        for index in self.still_queued(remains.queued) {
             self.entries[index].left = true;
             self.was_held(index, self.next_number());
         }
@@ -282,6 +278,34 @@ impl Ledger {
         self.tell_apart(remains.refused);
         let receipts = self.witness.map_or_else(Vec::new, Witness::finish);
         Count { receipts, ..self.count }
+    }
+
+    /// Where netem loses nothing, those that found room when they came: they alone can be there.
+    /// Elsewhere, which of those that have not left it is is a guess if there are more.
+    fn still_queued(&mut self, queued: usize) -> Vec<usize> {
+        let waiting = (0..self.entries.len()).filter(|index| !self.entries[*index].left);
+        let mut waiting: Vec<usize> = waiting.collect();
+        if waiting.len() > queued && queued > 0 {
+            let loses = waiting.iter().any(|index| self.entries[*index].terms.loses);
+            let found_room = self.found_room();
+            if !loses && !self.bucket && found_room.len() == queued {
+                return found_room;
+            }
+            self.unclear = true;
+        }
+        waiting.split_off(waiting.len().saturating_sub(queued))
+    }
+
+    /// Of those that have not left, as if netem lost none: so each that found room is there.
+    fn found_room(&self) -> Vec<usize> {
+        let (mut held, mut found) = (self.held, Vec::new());
+        for (index, entry) in self.entries.iter().enumerate() {
+            held += entry.more_held;
+            if !entry.left && held + (found.len() as i64) < i64::from(entry.terms.limit) {
+                found.push(index);
+            }
+        }
+        found
     }
 
     /// Frames that the bucket dropped were not lost, and the other way round.

@@ -1,4 +1,6 @@
 use super::*;
+use crate::link::profile::Loss;
+use crate::recording::receipt::Effect;
 use crate::recording::sample;
 
 /// Loses half as much again in one direction of the first path.
@@ -78,6 +80,32 @@ fn an_interval_over_senders_is_no_narrower_than_that_of_one() {
     let one: Vec<Recording> = vec![sample::recording("kcp", 0)];
     let all: Vec<Recording> = ["kcp", "quic", "mpquic"].map(|it| sample::recording(it, 0)).into();
     assert!((width(&all) / width(&one) - 1.0).abs() < 0.1);
+}
+
+/// In one trial nobody knows whether a packet was lost or found the queue full.
+#[test]
+fn a_loss_that_may_be_none_is_in_no_figure_that_agrees() {
+    let blind = |place: usize| {
+        let mut recordings = sample::recordings(2);
+        recordings.iter_mut().for_each(|trial| {
+            let receipt = &mut trial.receipts[0].up[0];
+            receipt.asked.as_mut().unwrap().loss = Loss::None;
+            (receipt.did.lost, receipt.did.bursts) = (0, 0);
+        });
+        let receipt = &mut recordings[place].receipts[0].up[0];
+        (receipt.did.lost, receipt.did.bursts) = (3, 3);
+        let lost = impairment(&recordings);
+        assert!(found(&lost).iter().any(|(what, ..)| *what == What::Loss), "a loss that is one");
+        recordings[place].receipts[0].up[0].unseen.push(Effect::Loss);
+        impairment(&recordings)
+    };
+    for place in [0, 1] {
+        let impairment = blind(place);
+        let loss = &impairment.links[0].figures[0];
+        assert_eq!((loss.pooled.what, loss.pooled.did), (What::Loss, Some(0.0)), "{place}");
+        assert_eq!(loss.pooled.verdict, Verdict::Agrees, "{place}");
+        assert!(loss.findings.is_empty(), "{place}: {:?}", loss.findings);
+    }
 }
 
 /// All of the other trials agree, and the figure over all is as wrong as it.

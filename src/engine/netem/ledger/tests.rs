@@ -58,6 +58,20 @@ fn what_leaves_and_what_does_not() {
     assert_eq!((count.link, count.strays), (expected, 1));
 }
 
+/// A queue of one, without loss: what is in it at the end came before those that found it full.
+#[test]
+fn where_nothing_is_lost_the_one_that_found_room_is_still_queued() {
+    let mut ledger = ledger_of(LinkProfile { limit: 1, ..LinkProfile::default() });
+    [(0, 0), (5, 1)].into_iter().for_each(|(at, id)| ledger.enter(at * MS, print(id)));
+    ledger.leave(10 * MS, print(0));
+    [(20, 2), (21, 3), (22, 4)].into_iter().for_each(|(at, id)| ledger.enter(at * MS, print(id)));
+    let count = ledger.finish(queued(1));
+    let link = count.link;
+    assert_eq!((link.delivered, link.overflowed, link.lost, count.strays), (1, 3, 0, 0));
+    let unseen = count.receipts.iter().any(|receipt| receipt.unseen.contains(&Effect::Loss));
+    assert!(!unseen, "it is known of each packet what became of it");
+}
+
 #[test]
 fn frames_of_the_same_content_leave_in_their_order() {
     let mut ledger = ledger(1000);
