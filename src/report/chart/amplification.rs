@@ -6,8 +6,8 @@ use super::Data;
 use super::axis::{Axis, Span, ratio_label};
 use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, LABEL, MARGIN, Plot, ROW, SMALL, TOP, axis_below, fitted, head, label, note, outline,
-    small, thin, whisker, widest_name,
+    BOTTOM, LABEL, MARGIN, Plot, ROW, SMALL, axis_below, fitted, head, label, note, outline, small,
+    thin, top, whisker, widest_name,
 };
 use super::intervals::Intervals;
 use super::palette::{FAINT_INK, INK, PAPER, SenderLook};
@@ -21,7 +21,7 @@ const DOWN_TINT: f64 = 0.45;
 const FEWEST_BARS: f64 = 2.0;
 
 pub fn height(data: &Data) -> f64 {
-    TOP + BOTTOM + ROW + STEP * (data.report.senders.len() as f64).max(FEWEST_BARS)
+    top(data) + BOTTOM + ROW + STEP * (data.report.senders.len() as f64).max(FEWEST_BARS)
 }
 
 pub fn draw(data: &Data, canvas: &mut Canvas) {
@@ -31,7 +31,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         left: MARGIN + names + 12.0,
         // Room for the longest label behind the longest bar.
         right: WIDTH - MARGIN - 190.0,
-        top: TOP + ROW,
+        top: top(data) + ROW,
         bottom: canvas.height() - BOTTOM,
     };
     let totals = data.report.senders.iter().filter_map(|sender| sender.pooled.amplification);

@@ -11,8 +11,10 @@ use super::palette::{DEADLINE, FAINT_INK, GRID, INK, PAPER, SenderLook};
 use crate::report::{SenderReport, figures, terminal};
 
 pub const MARGIN: f64 = 24.0;
-/// Where the space under title and subtitle begins.
-pub const TOP: f64 = 110.0;
+/// Where the space under a title and two lines of subtitle begins.
+const TOP: f64 = 110.0;
+/// From one line of the subtitle to the next.
+const SUBTITLE: f64 = 18.0;
 pub const LABEL: f64 = 12.0;
 pub const SMALL: f64 = 11.0;
 /// Height of a row of labels.
@@ -47,16 +49,27 @@ pub fn head(data: &Data, canvas: &mut Canvas, title: &str) {
     let title = format!("{title} · {}", data.report.scenario);
     let bold = Text { size: 18.0, bold: true, ..label(Align::Left) };
     canvas.text(&fitted(&title, bold.size, true, WIDTH - 2.0 * MARGIN), (MARGIN, 30.0), bold);
-    let subtitle = Text { colour: FAINT_INK, ..label(Align::Left) };
-    let lines = [terminal::setup(data.report), terminal::paths(data.report)];
-    for (line, y) in lines.iter().zip([54.0, 72.0]) {
-        canvas.text(&fitted(line, LABEL, false, WIDTH - 2.0 * MARGIN), (MARGIN, y), subtitle);
+    let look = Text { colour: FAINT_INK, ..label(Align::Left) };
+    for (place, line) in subtitle(data).iter().enumerate() {
+        let at = (MARGIN, 54.0 + SUBTITLE * place as f64);
+        canvas.text(&fitted(line, LABEL, false, WIDTH - 2.0 * MARGIN), at, look);
     }
+}
+
+/// Where the space under title and subtitle begins: many paths take several lines.
+pub fn top(data: &Data) -> f64 {
+    TOP + SUBTITLE * subtitle(data).len().saturating_sub(2) as f64
+}
+
+/// What was run and through what, cut into lines between two parts.
+fn subtitle(data: &Data) -> Vec<String> {
+    let both = [terminal::setup(data.report), terminal::paths(data.report)];
+    both.iter().flat_map(|text| lines(text, " · ", LABEL, WIDTH - 2.0 * MARGIN)).collect()
 }
 
 /// How to read it, in the last lines of the canvas.
 pub fn note(canvas: &mut Canvas, text: &str) {
-    let lines = lines(text, SMALL, WIDTH - 2.0 * MARGIN);
+    let lines = lines(text, " ", SMALL, WIDTH - 2.0 * MARGIN);
     let first = canvas.height() - 10.0 - 16.0 * (lines.len() as f64 - 0.5);
     for (place, line) in lines.iter().enumerate() {
         canvas.text(line, (MARGIN, first + 16.0 * place as f64), small(Align::Left));
@@ -188,9 +201,9 @@ pub fn widest_name(data: &Data) -> f64 {
     names.map(|name| text_width(&name, LABEL, false)).fold(0.0, f64::max)
 }
 
-/// Tall enough for a legend of so many lines, and never less than `least`.
-pub fn height_with_legend(lines: usize, least: f64) -> f64 {
-    (TOP + BOTTOM + ROW * lines as f64).max(least)
+/// Tall enough for a legend of so many lines, and never less than `least` under a short subtitle.
+pub fn height_with_legend(data: &Data, lines: usize, least: f64) -> f64 {
+    (top(data) + BOTTOM + ROW * lines as f64).max(least + top(data) - TOP)
 }
 
 /// The text, or as much of it as fits, with an ellipsis.
@@ -208,13 +221,17 @@ pub fn fitted(text: &str, size: f64, bold: bool, width: f64) -> String {
     }
 }
 
-fn lines(text: &str, size: f64, width: f64) -> Vec<String> {
+/// Cut at separators only.
+fn lines(text: &str, separator: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    for part in text.split(separator) {
         let last = lines.last().map_or("", String::as_str);
-        let longer = if last.is_empty() { word.to_owned() } else { format!("{last} {word}") };
+        let longer = match last {
+            "" => part.to_owned(),
+            last => format!("{last}{separator}{part}"),
+        };
         if !last.is_empty() && text_width(&longer, size, false) > width {
-            lines.push(word.to_owned());
+            lines.push(part.to_owned());
         } else {
             lines.pop();
             lines.push(longer);

@@ -10,10 +10,10 @@ use super::Data;
 use super::axis::{Axis, Span, latency_label};
 use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, LABEL, MARGIN, Plot, SMALL, TALL, TOP, axis_below, deadline_ms, deadline_stroke,
-    fitted, head, label, note, small, thin,
+    BOTTOM, LABEL, MARGIN, Plot, SMALL, TALL, axis_below, deadline_ms, deadline_stroke, fitted,
+    head, label, note, small, thin, top,
 };
-use super::palette::{DEADLINE, FAINT_INK, GRID, OUTAGE, SenderLook};
+use super::palette::{DEADLINE, FAINT_INK, GRID, OUTAGE, PAPER, SenderLook};
 use super::selection::{chosen, remark, signs};
 use crate::recording::{Messages, Recording, Status};
 use crate::report::{SenderReport, figures};
@@ -29,7 +29,7 @@ const LOST: f64 = 8.0;
 const CELL: f64 = 1.5;
 
 pub fn height(data: &Data) -> f64 {
-    TOP + BOTTOM + (STRIP + BETWEEN) * (chosen(data.report).len() as f64).max(1.0)
+    top(data) + BOTTOM + (STRIP + BETWEEN) * (chosen(data.report).len() as f64).max(1.0)
 }
 
 pub fn draw(data: &Data, canvas: &mut Canvas) {
@@ -43,9 +43,9 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         data.recordings.iter().find(|trial| trial.sender == *name && trial.repetition == repetition)
     };
     outage_names(data, canvas, &time);
-    let mut bottom = TOP;
+    let mut bottom = top(data);
     for (place, sender) in chosen(data.report).into_iter().enumerate() {
-        let top = TOP + BETWEEN + (STRIP + BETWEEN) * place as f64;
+        let top = top(data) + BETWEEN + (STRIP + BETWEEN) * place as f64;
         bottom = top + STRIP;
         let strip = Strip {
             latency: latency_axis(data, Span { from: bottom, to: top }),
@@ -56,9 +56,9 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
         };
         strip.draw(data, canvas, sender, first(sender));
     }
-    if bottom - TOP > TALL {
+    if bottom - top(data) > TALL {
         // The names of outages are nearer.
-        let y = if data.report.outages.is_empty() { TOP - 6.0 } else { TOP - 22.0 };
+        let y = if data.report.outages.is_empty() { top(data) - 6.0 } else { top(data) - 18.0 };
         for (value, x) in time.ticks(64.0) {
             canvas.text(&seconds_label(value), (x, y), label(Align::Centre));
         }
@@ -73,7 +73,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     );
     let upright = Text { upright: true, ..label(Align::Centre) };
     let title = "latency, logarithmic scale";
-    canvas.text(title, (MARGIN - 4.0, (TOP + BETWEEN + bottom) / 2.0), upright);
+    canvas.text(title, (MARGIN - 4.0, (top(data) + BETWEEN + bottom) / 2.0), upright);
     note(canvas, &how_to_read(data));
 }
 
@@ -88,7 +88,7 @@ fn outage_names(data: &Data, canvas: &mut Canvas, time: &Axis) {
         let (from, until) = (outage.from.as_secs_f64(), outage.until.as_secs_f64());
         let middle = (time.place(from) + time.place(until)) / 2.0;
         if middle - half >= free_from {
-            canvas.text(&text, (middle, TOP - 6.0), small(Align::Centre));
+            canvas.text(&text, (middle, top(data) - 3.0), small(Align::Centre));
             free_from = middle + half + 6.0;
         }
     }
@@ -171,6 +171,9 @@ impl Strip<'_> {
             }
             None => (),
         }
+        if self.first {
+            self.deadline_name(data, canvas);
+        }
     }
 
     fn outages(&self, data: &Data, canvas: &mut Canvas, trial: Option<&Recording>) {
@@ -212,13 +215,18 @@ impl Strip<'_> {
         canvas.line((left, y), (right, y), deadline_stroke());
         canvas.line((left, top), (left, bottom), thin(FAINT_INK));
         canvas.line((left, bottom), (right, bottom), thin(FAINT_INK));
-        if self.first {
-            let look = Text { colour: DEADLINE, ..small(Align::Left) };
-            let text = super::frame::deadline_label(data);
-            // Near the top it would lie on the ticks of lost messages.
-            let beside = if y - top > 16.0 { y - 8.0 } else { y + 8.0 };
-            canvas.text(&text, (left + 6.0, beside), look);
-        }
+    }
+
+    /// On paper, so that no message lies under it.
+    fn deadline_name(&self, data: &Data, canvas: &mut Canvas) {
+        let (left, y) = (self.plot.left + 6.0, self.latency.place(deadline_ms(data)));
+        let text = super::frame::deadline_label(data);
+        // Near the top it would lie on the ticks of lost messages.
+        let middle = if y - self.plot.top > 16.0 { y - 8.0 } else { y + 8.0 };
+        let right = left + text_width(&text, SMALL, false);
+        canvas.rectangle((left - 2.0, middle - 7.0), (right + 2.0, middle + 7.0), PAPER.mix(0.85));
+        let look = Text { colour: DEADLINE, ..small(Align::Left) };
+        canvas.text(&text, (left, middle), look);
     }
 
     fn name(&self, canvas: &mut Canvas, sender: &SenderReport) {

@@ -6,9 +6,8 @@ use super::Data;
 use super::axis::{Axis, Span, latency_label};
 use super::canvas::{Align, Canvas, Stroke, Text, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, LABEL, MARGIN, Plot, SMALL, TOP, axis_below, deadline_label, deadline_ms,
-    deadline_stroke, fitted, head, label, latency_title, note, outline, small, whisker,
-    widest_name,
+    BOTTOM, LABEL, MARGIN, Plot, SMALL, axis_below, deadline_label, deadline_ms, deadline_stroke,
+    fitted, head, label, latency_title, note, outline, small, top, whisker, widest_name,
 };
 use super::intervals::{Intervals, ends};
 use super::palette::{DEADLINE, INK, PAPER, SenderLook};
@@ -24,7 +23,7 @@ const TINTS: [f64; 3] = [0.4, 0.7, 1.0];
 const FEWEST_GROUPS: f64 = 1.0;
 
 pub fn height(data: &Data) -> f64 {
-    TOP + BOTTOM + 16.0 + GROUP * (data.report.senders.len() as f64).max(FEWEST_GROUPS)
+    top(data) + BOTTOM + 16.0 + GROUP * (data.report.senders.len() as f64).max(FEWEST_GROUPS)
 }
 
 pub fn draw(data: &Data, canvas: &mut Canvas) {
@@ -33,7 +32,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     let plot = Plot {
         left: MARGIN + names + 12.0 + text_width("P999", SMALL, false) + 8.0,
         right: WIDTH - MARGIN - 70.0,
-        top: TOP + 16.0,
+        top: top(data) + 16.0,
         bottom: canvas.height() - BOTTOM,
     };
     let axis = axis(data, &plot);

@@ -5,8 +5,9 @@ use super::Data;
 use super::axis::{Axis, Span};
 use super::canvas::{Align, Canvas, Point, Stroke, WIDTH, text_width};
 use super::frame::{
-    BOTTOM, MARGIN, Plot, SMALL, TOP, axis_left, deadline_across, deadline_ms, deadline_name, head,
+    BOTTOM, MARGIN, Plot, SMALL, axis_left, deadline_across, deadline_ms, deadline_name, head,
     height_with_legend, label, latency_title, legend, legend_width, note, small, thin, title_below,
+    top,
 };
 use super::palette::{FAINT_INK, GRID, SenderLook};
 use super::selection::{chosen, others, remark, signs};
@@ -20,7 +21,7 @@ const LOST_BAND: f64 = 22.0;
 const MOST_NINES: f64 = 6.0;
 
 pub fn height(data: &Data) -> f64 {
-    height_with_legend(chosen(data.report).len() + 1, 640.0)
+    height_with_legend(data, chosen(data.report).len() + 1, 640.0)
 }
 
 pub fn draw<'a>(data: &Data<'a>, canvas: &mut Canvas) {
@@ -29,7 +30,7 @@ pub fn draw<'a>(data: &Data<'a>, canvas: &mut Canvas) {
     let plot = Plot {
         left: MARGIN + 72.0,
         right: WIDTH - MARGIN - legend_width(&lines) - 20.0,
-        top: TOP + LOST_BAND,
+        top: top(data) + LOST_BAND,
         bottom: canvas.height() - BOTTOM,
     };
     let axis = axis(data, &plot);

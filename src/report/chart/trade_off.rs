@@ -11,8 +11,8 @@ use super::Data;
 use super::axis::{Axis, Span, ratio_label};
 use super::canvas::{Align, Canvas, Point, Stroke, WIDTH};
 use super::frame::{
-    BOTTOM, MARGIN, Plot, TOP, axis_below, axis_left, deadline_across, deadline_ms, deadline_name,
-    head, label, latency_title, note, thin,
+    BOTTOM, MARGIN, Plot, axis_below, axis_left, deadline_across, deadline_ms, deadline_name, head,
+    label, latency_title, note, thin, top,
 };
 use super::intervals::{Intervals, ends};
 use super::labels::{Area, Drawn};
@@ -33,7 +33,7 @@ const STRONG: f64 = 6.5;
 const WEAK: f64 = 5.0;
 
 pub fn height(data: &Data) -> f64 {
-    (TOP + key::height(data) + BOTTOM).max(680.0)
+    top(data) + (key::height(data) + BOTTOM).max(570.0)
 }
 
 /// A sender that has both figures.
@@ -58,7 +58,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     let across = cost_axis(&spots, Span { from: left, to: right });
     let rows = lost_rows(&spots, &across);
     let band = LOST_BAND + LOST_ROW * rows.iter().flatten().max().map_or(0.0, |row| *row as f64);
-    let plot = Plot { left, right, top: TOP + band, bottom: canvas.height() - BOTTOM };
+    let plot = Plot { left, right, top: top(data) + band, bottom: canvas.height() - BOTTOM };
     let up = latency_axis(data, &spots, &plot);
     let title = "amplification: bytes of IP packets, up and down, per byte of payload";
     axis_below(canvas, &plot, &across, ratio_label, title);
@@ -83,11 +83,11 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     let deadline = deadline_name(data, canvas, &plot, &up, &marks);
     let drawn = Drawn { marks: &marks, texts: &[deadline], lines: &lines };
     let room = Area { left: left + 2.0, top: plot.top + 1.0, right, bottom: plot.bottom };
-    let above = Area { top: TOP - 14.0, bottom: plot.top - 1.0, ..room };
+    let above = Area { top: top(data) - 14.0, bottom: plot.top - 1.0, ..room };
     for room in [room, above] {
         names::draw(data, canvas, &placed, room, drawn);
     }
-    key::draw(data, canvas, &placed, (right + 24.0, TOP + 8.0));
+    key::draw(data, canvas, &placed, (right + 24.0, top(data) + 8.0));
     note(canvas, &how_to_read(data, &placed));
 }
 

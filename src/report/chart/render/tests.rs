@@ -339,3 +339,23 @@ fn a_histogram_is_drawn_from_its_windows() {
     });
     keep(&files(&sample::plan(1), &[recording]), "histogram");
 }
+
+#[test]
+fn a_long_subtitle_takes_more_lines_and_pushes_the_chart_down() {
+    let (plan, recordings) = (sample::plan(1), sample::recordings(1));
+    let mut report = summarise(&plan, &recordings);
+    report.paths =
+        (0..8).map(|path| format!("path-{path} 40 ± 10 ms normal reordering, 2% lost")).collect();
+    let files = render_all(&report, &recordings).unwrap();
+    keep(&files, "eight-paths");
+    for name in ["quantiles", "tail", "over-time", "trade-off", "amplification"] {
+        let texts = texts(svg(&files, name));
+        let of_paths = texts.iter().filter(|text| text.3.contains("path-"));
+        let lines: Vec<&(f64, f64, f64, String)> = of_paths.collect();
+        let words = lines.iter().map(|line| line.3.as_str()).collect::<Vec<_>>().join(" · ");
+        assert_eq!(words, report.paths.join(" · "), "{name}");
+        let lowest = lines.iter().map(|line| line.2).fold(0.0, f64::max);
+        let rest = texts.iter().filter(|text| text.2 > lowest).map(|text| text.2);
+        assert!(rest.fold(f64::INFINITY, f64::min) - lowest >= 14.0, "{name}");
+    }
+}
