@@ -1,5 +1,7 @@
 //! When a path that had been dark was used again, by each sender that has another one.
 
+use std::time::Duration;
+
 use super::{Style, list, runs};
 use crate::recording::{OfRuns, PathInUse, Recovery, Summary};
 use crate::report::table::Tone;
@@ -10,16 +12,31 @@ const NO_BREAK: &str = "\u{a0}";
 
 pub(super) fn render(report: &Report, style: Style) -> String {
     let senders = report.senders.iter().map(|sender| &sender.pooled);
-    let backs: Vec<String> = senders.filter_map(|sender| of_sender(report, sender)).collect();
-    if backs.is_empty() {
+    let senders = senders.filter(|sender| !sender.paths_back().is_empty());
+    let (at_once, later): (Vec<&Summary>, Vec<&Summary>) = senders.partition(|it| is_at_once(it));
+    let later: Vec<String> = later.into_iter().map(|it| of_sender(report, it)).collect();
+    let at_once: Vec<&str> = at_once.iter().map(|sender| sender.sender.as_str()).collect();
+    let at_once = (!at_once.is_empty()).then(|| format!("at once {}", at_once.join(", ")));
+    let later = (!later.is_empty()).then(|| later.join(", "));
+    let parts: Vec<String> = later.into_iter().chain(at_once).collect();
+    if parts.is_empty() {
         return String::new();
     }
     let line = format!(
         "dark path in use again after its outage (as much on the wire as before{}): {}",
         of_what(report),
-        backs.join(", ")
+        parts.join("; ")
     );
     list(&[line], Tone::Plain, style).replace(NO_BREAK, " ")
+}
+
+/// At the median of the runs, on each path that was dark, and nothing else to say: with many senders
+/// those of which there is more to say would not be found among them.
+fn is_at_once(summary: &Summary) -> bool {
+    summary.paths_back().iter().all(|path| {
+        let OfRuns { median, never, unknown, .. } = path.after;
+        median == Recovery::After(Duration::ZERO) && never == 0 && unknown == 0
+    })
 }
 
 /// Of which outages and runs one figure is.
@@ -32,8 +49,7 @@ fn of_what(report: &Report) -> String {
     worst.into_iter().chain(median).map(|part| format!("; {part}")).collect()
 }
 
-fn of_sender(report: &Report, summary: &Summary) -> Option<String> {
-    let paths = summary.paths_back();
+fn of_sender(report: &Report, summary: &Summary) -> String {
     // Where only one path was dark, the heading says which.
     let named = report.outages.iter().any(|outage| outage.path != report.outages[0].path);
     let unit = unit(summary);
@@ -44,8 +60,8 @@ fn of_sender(report: &Report, summary: &Summary) -> Option<String> {
         }
         false => of_path(path, unit),
     };
-    let figures: Vec<String> = paths.iter().map(of).collect();
-    (!paths.is_empty()).then(|| format!("{} {}", summary.sender, figures.join(" and ")))
+    let figures: Vec<String> = summary.paths_back().iter().map(of).collect();
+    format!("{} {}", summary.sender, figures.join(" and "))
 }
 
 fn of_path(path: &PathInUse, unit: &str) -> String {

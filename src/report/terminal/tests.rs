@@ -108,6 +108,19 @@ fn what_a_median_of_outages_hides_is_said_and_of_which_path_it_is() {
 }
 
 #[test]
+fn paths_that_every_run_used_again_at_once_are_told_of_together() {
+    let mut report = summarise(&sample::plan(5), &sample::recordings(5));
+    let at_once = crate::recording::PathBack { after: Recovery::After(Duration::ZERO), why: None };
+    for sender in report.senders.iter_mut().filter(|it| it.pooled.sender != "mpquic") {
+        sender.pooled.outages.iter_mut().filter(|it| it.path_back.is_some()).for_each(|outage| {
+            outage.path_back = Some(at_once);
+        });
+    }
+    let text = render(&report, Style { width: 1000, colour: false });
+    assert!(text.contains("runs): mpquic 1.00 s; at once kcp-both, quic-both\n"), "{text}");
+}
+
+#[test]
 fn an_interrupted_trial_says_how_many_messages_are_in_no_figure() {
     let mut stopped = sample::recording("kcp", 0);
     stopped.status = Status::Interrupted { after: Duration::from_secs(23) };
