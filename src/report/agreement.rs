@@ -221,32 +221,26 @@ impl SenderAgreement {
     }
 
     fn figures_row(&self) -> Vec<Cell> {
-        let mut cells = vec![Cell::new(&self.name)];
-        match &self.figures {
-            Some(figures) => cells.extend(figures.cells()),
-            None => cells.extend([const { "–" }; 8].map(Cell::new)),
-        }
+        let mut cells = self.row(self.figures.as_ref().map(Figures::cells), 8);
         cells.push(self.delivery_verdict().cell());
         cells
     }
 
     fn amplifications_row(&self) -> Vec<Cell> {
-        let mut cells = vec![Cell::new(&self.name)];
-        match &self.amplifications {
-            Some(amplifications) => cells.extend(amplifications.cells()),
-            None => cells.extend([const { "–" }; 6].map(Cell::new)),
-        }
+        let mut cells = self.row(self.amplifications.as_ref().map(Amplifications::cells), 6);
         cells.push(self.cost_verdict().cell());
         cells
     }
 
     fn messages_row(&self) -> Vec<Cell> {
-        let mut cells = vec![Cell::new(&self.name)];
-        match &self.messages {
-            Some(messages) => cells.extend(messages.cells()),
-            None => cells.extend([const { "–" }; HEADINGS.len() - 1].map(Cell::new)),
-        }
-        cells
+        self.row(self.messages.as_ref().map(MessageAgreement::cells), HEADINGS.len() - 1)
+    }
+
+    /// The sender's name before its cells, or before as many dashes.
+    fn row(&self, cells: Option<Vec<Cell>>, columns: usize) -> Vec<Cell> {
+        let mut row = vec![Cell::new(&self.name)];
+        row.extend(cells.unwrap_or_else(|| (0..columns).map(|_| Cell::new("–")).collect()));
+        row
     }
 }
 
