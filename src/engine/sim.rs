@@ -281,3 +281,6 @@ fn response_size(workload: &Workload) -> Option<usize> {
         Workload::Echo { response_size, .. } => Some(*response_size as usize),
     }
 }
+
+#[cfg(test)]
+mod tests;

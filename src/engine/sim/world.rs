@@ -1,13 +1,15 @@
 //! Two endpoints and the paths between them, at one instant of virtual time.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::meter::{Meter, Side};
 use super::path::OneWay;
 use super::response_size;
 use crate::engine::{EngineError, Trial};
 use crate::protocol::{
-    Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, ShardCounts, State, build,
+    Delivery, LEAST_WORK, Output, Protocol, ProtocolStatistics, Role, Sent, ShardCounts, State,
+    build,
 };
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, Volume, WireCount};
@@ -16,12 +18,14 @@ use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 use crate::workload::{message_id, write_message};
 
-/// Things that may happen at one instant; more means that a protocol asks to be woken at once for
-/// ever.
+/// Things that may happen at one instant, the work at it included; more means that a protocol asks
+/// to be woken at once for ever.
 const EVENTS_PER_INSTANT: u32 = 1_000_000;
 
 pub(super) struct World {
     now: Instant,
+    /// How long an endpoint takes to answer what happens to it.
+    pub(super) work: Duration,
     sender: String,
     vehicle: Endpoint,
     cloud: Endpoint,
@@ -59,6 +63,7 @@ impl World {
         let path = |plan: &PathPlan| Path { up: OneWay::new(plan.ip), down: OneWay::new(plan.ip) };
         Ok(Self {
             now: Instant::ZERO,
+            work: LEAST_WORK,
             sender: sender.name.clone(),
             vehicle: endpoint(Role::Client)?,
             cloud: endpoint(Role::Server)?,
@@ -126,7 +131,7 @@ impl World {
     ) -> Result<(), EngineError> {
         let mut events = 0;
         while let Some(next) = self.next_event().filter(|next| *next <= until) {
-            events = if next > self.now { 0 } else { events + 1 };
+            events = if next > self.now + self.work { 0 } else { events + 1 };
             if events > EVENTS_PER_INSTANT {
                 let at_ns = self.now.as_nanos();
                 return Err(EngineError::Stuck { sender: self.sender.clone(), at_ns });
@@ -162,7 +167,7 @@ impl World {
             return;
         }
         loop {
-            match self.poll(direction, now) {
+            match self.poll(direction) {
                 Output::Transmit(datagram) => {
                     let path = &mut self.paths[datagram.path.index()];
                     path.towards(direction).push(now, datagram);
@@ -177,12 +182,13 @@ impl World {
         }
     }
 
-    fn poll(&mut self, direction: Direction, now: Instant) -> Output {
+    fn poll(&mut self, direction: Direction) -> Output {
+        let done = self.now + self.work;
         let (endpoint, side) = match direction {
             Direction::Up => (&mut self.vehicle, Side::Vehicle),
             Direction::Down => (&mut self.cloud, Side::Gateway),
         };
-        measured(&self.meter, side, || endpoint.protocol.poll(now))
+        measured(&self.meter, side, || endpoint.protocol.poll(done))
     }
 
     /// What the application at this end does with a message: answer it, or count it as arrived.
