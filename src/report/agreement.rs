@@ -6,6 +6,7 @@ mod amplification;
 mod figures;
 mod losses;
 mod messages;
+mod pair;
 
 use serde::Serialize;
 
@@ -13,11 +14,11 @@ use self::amplification::{Amplifications, TOLERANCE, TOLERANCE_BYTES};
 use self::figures::{Figures, P50_TOLERANCE_MS, P99_TOLERANCE};
 use self::losses::TOLERANCE_SIGMAS;
 use self::messages::{HEADINGS, MessageAgreement, SAME, SAME_SHARE};
+use self::pair::TRUSTED_RUNS;
 use super::summarise::{Report, SenderReport};
 use super::table::{Cell, Table, Tone};
 use super::terminal::Style;
 use crate::recording::{EngineKind, Recording};
-use crate::statistics::{FEWEST_RUNS, Interval};
 
 /// What one engine made of the plan.
 #[derive(Debug, Clone)]
@@ -65,9 +66,6 @@ pub enum Agrees {
     TooFewRuns,
     No,
 }
-
-/// From so many runs on an interval holds nearly as often as it says, but for the rarest of runs.
-const TRUSTED_RUNS: usize = 20;
 
 const PARTED_WAYS: &str = "
 at \"first apart\" the messages part ways. uml's endpoints take microseconds for their work
@@ -256,26 +254,6 @@ impl Agrees {
     }
 }
 
-/// What to make of a difference beyond its tolerance: noise if both intervals are known and have a
-/// value in common. If one is not known, or few runs were resampled for them, such intervals being
-/// a little too sure of themselves, nobody can tell where it may be chance.
-fn beyond_tolerance<T: PartialOrd>(
-    reference: Interval<T>,
-    other: Interval<T>,
-    runs: usize,
-    may_be_chance: bool,
-) -> Agrees {
-    let bounds = |interval: Interval<T>| interval.low.zip(interval.high);
-    // With fewer than are resampled, an interval is one of messages that say nothing of each other.
-    let is_trusted = !(FEWEST_RUNS..TRUSTED_RUNS).contains(&runs);
-    match bounds(reference).zip(bounds(other)) {
-        Some((one, two)) if one.0 <= two.1 && two.0 <= one.1 => Agrees::WithinNoise,
-        Some(_) if is_trusted => Agrees::No,
-        _ if may_be_chance => Agrees::TooFewRuns,
-        _ => Agrees::No,
-    }
-}
-
 /// On the engine that has fewer.
 fn runs_of(sender: &str, reference: &[Recording], other: &[Recording]) -> usize {
     let runs = |of: &[Recording]| of.iter().filter(|one| one.sender == sender).count();
@@ -339,21 +317,6 @@ mod tests {
         };
         assert!(advised(Duration::from_millis(60)));
         assert!(!advised(Duration::ZERO));
-    }
-
-    #[test]
-    fn disjoint_intervals_of_few_runs_are_no_last_word_where_chance_may_do_as_much() {
-        let interval = |low, high| Interval { low: Some(low), high: Some(high) };
-        let apart = |runs, may_be_chance| {
-            beyond_tolerance(interval(96.0, 104.0), interval(112.0, 120.0), runs, may_be_chance)
-        };
-        assert_eq!(apart(FEWEST_RUNS, true), Agrees::TooFewRuns);
-        assert_eq!(apart(TRUSTED_RUNS - 1, true), Agrees::TooFewRuns);
-        assert_eq!(apart(FEWEST_RUNS, false), Agrees::No);
-        assert_eq!(apart(TRUSTED_RUNS, true), Agrees::No);
-        assert_eq!(apart(1, true), Agrees::No, "an interval of independent messages");
-        let overlapping = beyond_tolerance(interval(96.0, 104.0), interval(103.0, 120.0), 5, true);
-        assert_eq!(overlapping, Agrees::WithinNoise);
     }
 
     #[test]

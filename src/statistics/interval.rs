@@ -20,6 +20,11 @@ pub struct Interval<T> {
 impl<T> Interval<T> {
     pub const UNKNOWN: Interval<T> = Interval { low: None, high: None };
 
+    /// In another unit; what is smaller stays so.
+    pub fn map<U>(self, to: impl Fn(T) -> U) -> Interval<U> {
+        Interval { low: self.low.map(&to), high: self.high.map(&to) }
+    }
+
     pub fn is_bounded(&self) -> bool {
         self.low.is_some() && self.high.is_some()
     }

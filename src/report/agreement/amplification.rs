@@ -1,11 +1,11 @@
 //! What one sender put on the wire on two engines, each direction by itself, and whether that
 //! agrees.
 
-use super::{Agrees, beyond_tolerance, runs_of};
+use super::pair::{Pair, Value};
+use super::{Agrees, runs_of};
 use crate::protocol::ProtocolSettings;
 use crate::recording::{AmplificationFigure, Recording};
 use crate::report::table::Cell;
-use crate::statistics::Interval;
 
 /// How far a direction may lie apart, as a share of the reference.
 pub const TOLERANCE: f64 = 0.05;
@@ -20,26 +20,14 @@ const NOISE: f64 = 0.3;
 pub(super) const HEADINGS: [&str; 8] =
     ["sender", "amp. up", "other", "apart", "down", "other", "apart", "agrees"];
 
+/// Bytes for a byte of payload.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Amplifications {
-    up: Pair,
-    down: Pair,
-    runs: usize,
+    pub(super) up: Pair,
+    pub(super) down: Pair,
+    pub(super) runs: usize,
     /// The kernel's TCP acknowledges.
     by_tcp: bool,
-}
-
-/// Of the reference and of the other engine.
-#[derive(Debug, Clone, Copy)]
-struct Pair {
-    reference: Value,
-    other: Value,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Value {
-    of_payload: f64,
-    interval: Interval<f64>,
 }
 
 impl Amplifications {
@@ -58,8 +46,8 @@ impl Amplifications {
             other: value(other),
         };
         Some(Self {
-            up: pair(|of| Value { of_payload: of.value.up, interval: of.up }),
-            down: pair(|of| Value { of_payload: of.value.down, interval: of.down }),
+            up: pair(|of| Value { value: of.value.up, interval: of.up }),
+            down: pair(|of| Value { value: of.value.down, interval: of.down }),
             runs,
             by_tcp,
         })
@@ -67,11 +55,20 @@ impl Amplifications {
 
     /// What TCP of the kernel may do otherwise because something was late once.
     pub(super) fn acknowledges_otherwise(&self) -> bool {
-        self.by_tcp && self.down.verdict(self.runs) != Agrees::Yes
+        self.by_tcp && self.verdict_on(self.down) != Agrees::Yes
     }
 
     pub(super) fn verdict(&self) -> Agrees {
-        self.up.verdict(self.runs).max(self.down.verdict(self.runs))
+        self.verdict_on(self.up).max(self.verdict_on(self.down))
+    }
+
+    /// One direction.
+    pub(super) fn verdict_on(&self, pair: Pair) -> Agrees {
+        let (apart, reference) = (pair.apart().abs(), pair.reference.value);
+        match apart <= TOLERANCE_BYTES.max(TOLERANCE * reference) {
+            true => Agrees::Yes,
+            false => pair.beyond_tolerance(self.runs, apart < NOISE * reference),
+        }
     }
 
     /// As many as [`HEADINGS`], the sender's name and the verdict left out.
@@ -79,24 +76,9 @@ impl Amplifications {
         let number = |value: f64| Cell::new(format!("{value:.3}"));
         let cells = |pair: Pair| {
             let apart = Cell::new(format!("{:+.3}", pair.apart()));
-            [number(pair.reference.of_payload), number(pair.other.of_payload), apart]
+            [number(pair.reference.value), number(pair.other.value), apart]
         };
         [self.up, self.down].into_iter().flat_map(cells).collect()
-    }
-}
-
-impl Pair {
-    fn apart(self) -> f64 {
-        self.other.of_payload - self.reference.of_payload
-    }
-
-    fn verdict(self, runs: usize) -> Agrees {
-        let (apart, of_payload) = (self.apart().abs(), self.reference.of_payload);
-        if apart <= TOLERANCE_BYTES.max(TOLERANCE * of_payload) {
-            return Agrees::Yes;
-        }
-        let may_be_chance = apart < NOISE * of_payload;
-        beyond_tolerance(self.reference.interval, self.other.interval, runs, may_be_chance)
     }
 }
 

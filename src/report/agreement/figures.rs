@@ -1,10 +1,11 @@
 //! The figures of one sender on two engines, and whether they agree.
 
 use super::losses::Losses;
-use super::{Agrees, beyond_tolerance, runs_of};
+use super::pair::{Pair, Value};
+use super::{Agrees, runs_of};
 use crate::recording::{Recording, delivered_figure};
 use crate::report::table::Cell;
-use crate::statistics::{Interval, Latency, Quantile};
+use crate::statistics::{Latency, Quantile};
 
 /// How far the medians of the delivered messages may lie apart.
 pub const P50_TOLERANCE_MS: f64 = 1.0;
@@ -17,32 +18,20 @@ const P99_TOLERANCE_MS: f64 = 0.1;
 /// difference.
 const NOISE: f64 = 0.3;
 
+/// The quantiles are of the delivered messages, in milliseconds.
 #[derive(Debug)]
 pub(super) struct Figures {
-    p50: Pair,
-    p99: Pair,
-    lost: Losses,
-    runs: usize,
-}
-
-/// A quantile of the delivered messages, of the reference and of the other engine.
-#[derive(Debug, Clone, Copy)]
-struct Pair {
-    reference: Value,
-    other: Value,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Value {
-    ms: f64,
-    interval: Interval<Latency>,
+    pub(super) p50: Pair,
+    pub(super) p99: Pair,
+    pub(super) lost: Losses,
+    pub(super) runs: usize,
 }
 
 impl Figures {
     /// `None`: one of both did not run it, or delivered nothing.
     pub(super) fn of(sender: &str, reference: &[Recording], other: &[Recording]) -> Option<Self> {
         let pair = |quantile| {
-            let value = |recordings| Value::of(sender, recordings, quantile);
+            let value = |recordings| quantile_of(sender, recordings, quantile);
             Some(Pair { reference: value(reference)?, other: value(other)? })
         };
         Some(Self {
@@ -54,27 +43,37 @@ impl Figures {
     }
 
     pub(super) fn verdict(&self) -> Agrees {
-        let p50 = match self.p50.apart_ms().abs() <= P50_TOLERANCE_MS {
+        self.p50_verdict().max(self.p99_verdict()).max(self.lost.verdict())
+    }
+
+    pub(super) fn p50_verdict(&self) -> Agrees {
+        match self.p50.apart().abs() <= P50_TOLERANCE_MS {
             true => Agrees::Yes,
-            false => self.p50.beyond_tolerance(self.runs),
-        };
-        let close = self.p99.apart_ms().abs() <= P99_TOLERANCE_MS;
-        let p99 = match close || self.p99.apart_share().abs() <= P99_TOLERANCE {
+            false => self.beyond_tolerance(self.p50),
+        }
+    }
+
+    pub(super) fn p99_verdict(&self) -> Agrees {
+        let close = self.p99.apart().abs() <= P99_TOLERANCE_MS;
+        match close || self.p99.apart_share().abs() <= P99_TOLERANCE {
             true => Agrees::Yes,
-            false => self.p99.beyond_tolerance(self.runs),
-        };
-        p50.max(p99).max(self.lost.verdict())
+            false => self.beyond_tolerance(self.p99),
+        }
+    }
+
+    fn beyond_tolerance(&self, pair: Pair) -> Agrees {
+        pair.beyond_tolerance(self.runs, pair.apart_share().abs() < NOISE)
     }
 
     pub(super) fn cells(&self) -> Vec<Cell> {
         let (lost, lost_by_other) = self.lost.totals();
         let number = |value: f64| Cell::new(format!("{value:.2}"));
         vec![
-            number(self.p50.reference.ms),
-            number(self.p50.other.ms),
-            Cell::new(format!("{:+.2} ms", self.p50.apart_ms())),
-            number(self.p99.reference.ms),
-            number(self.p99.other.ms),
+            number(self.p50.reference.value),
+            number(self.p50.other.value),
+            Cell::new(format!("{:+.2} ms", self.p50.apart())),
+            number(self.p99.reference.value),
+            number(self.p99.other.value),
             Cell::new(format!("{:+.1} %", self.p99.apart_share() * 100.0)),
             Cell::new(lost.to_string()),
             Cell::new(lost_by_other.to_string()),
@@ -82,38 +81,22 @@ impl Figures {
     }
 }
 
-impl Value {
-    fn of(sender: &str, recordings: &[Recording], quantile: Quantile) -> Option<Self> {
-        let runs = recordings.iter().filter(|one| one.sender == sender);
-        let figure = delivered_figure(&runs.collect::<Vec<_>>(), quantile)?;
-        Some(Self { ms: figure.value?.as_ms()?, interval: figure.interval })
-    }
-}
-
-impl Pair {
-    fn apart_ms(self) -> f64 {
-        self.other.ms - self.reference.ms
-    }
-
-    /// Of nothing, everything else is infinitely far off.
-    fn apart_share(self) -> f64 {
-        if self.apart_ms() == 0.0 { 0.0 } else { self.apart_ms() / self.reference.ms }
-    }
-
-    fn beyond_tolerance(self, runs: usize) -> Agrees {
-        let few_may_be = self.apart_share().abs() < NOISE;
-        beyond_tolerance(self.reference.interval, self.other.interval, runs, few_may_be)
-    }
+fn quantile_of(sender: &str, recordings: &[Recording], quantile: Quantile) -> Option<Value> {
+    let runs = recordings.iter().filter(|one| one.sender == sender);
+    let figure = delivered_figure(&runs.collect::<Vec<_>>(), quantile)?;
+    let interval = figure.interval.map(Latency::as_ms_or_infinity);
+    Some(Value { value: figure.value?.as_ms()?, interval })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::Interval;
 
     #[test]
     fn one_run_does_not_tell_noise_from_a_small_difference() {
         let pair = |other: f64| {
-            let value = |ms: f64| Value { ms, interval: Interval::UNKNOWN };
+            let value = |value: f64| Value { value, interval: Interval::UNKNOWN };
             Pair { reference: value(100.0), other: value(other) }
         };
         let verdict = |p50: f64, p99: f64| {

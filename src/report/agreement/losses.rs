@@ -5,9 +5,10 @@
 //! may always be apart. Where a queue is full or losses come in bursts they scatter by more: then
 //! the runs have to tell by how much, or, where those are too few, the parts of the run.
 
-use super::{Agrees, beyond_tolerance};
+use super::Agrees;
+use super::pair::{Pair, Value};
 use crate::recording::{Messages, Recording};
-use crate::statistics::{Interval, over_runs};
+use crate::statistics::over_runs;
 
 /// How many standard deviations of a difference.
 pub const TOLERANCE_SIGMAS: f64 = 3.0;
@@ -58,16 +59,21 @@ impl Losses {
             return Agrees::Yes;
         }
         let runs = self.reference.len().min(self.other.len());
-        let [reference, other] = [&self.reference, &self.other].map(|runs| self.interval(runs));
-        beyond_tolerance(reference, other, runs, !self.is_beyond_scatter())
+        self.of_a_run().beyond_tolerance(runs, !self.is_beyond_scatter())
     }
 
-    /// Of the mean of the runs.
-    fn interval(&self, runs: &[u64]) -> Interval<f64> {
-        over_runs(runs.len(), self.seed, |drawn| {
+    /// The mean of the runs.
+    pub(super) fn of_a_run(&self) -> Pair {
+        Pair { reference: self.mean(&self.reference), other: self.mean(&self.other) }
+    }
+
+    fn mean(&self, runs: &[u64]) -> Value {
+        let mean = |drawn: &[u64]| {
             runs.iter().zip(drawn).map(|(lost, times)| lost * times).sum::<u64>() as f64
                 / runs.len() as f64
-        })
+        };
+        let interval = over_runs(runs.len(), self.seed, mean);
+        Value { value: mean(&vec![1; runs.len()]), interval }
     }
 
     /// Both engines met the same scenario with the same seed: if only chance sets the parts apart,
