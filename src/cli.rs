@@ -223,6 +223,9 @@ pub struct AgreeArgs {
     /// The engines, two or more: each of the others is held against the first
     #[arg(long, value_enum, value_delimiter = ',', default_value = "sim,relay")]
     pub engines: Vec<EngineChoice>,
+    /// Print figures, intervals and verdicts as JSON instead of the tables
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,14 +2,14 @@
 //! the lab.
 
 use std::convert::Infallible;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::engine_choice::{self, Chosen};
 use super::{CommandError, Ending, selection, trials};
 use crate::cli::{AgreeArgs, EngineChoice};
 use crate::progress::Display;
-use crate::report::agreement::{Agreement, Agrees, Ran};
+use crate::report::agreement::{self, Agreement, Agrees, Ran};
 use crate::report::summarise;
 use crate::report::terminal::Style;
 use crate::scenario::plan::Plan;
@@ -21,20 +21,43 @@ pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError
     for engine in &chosen {
         engine.engine.admit(&plan).map_err(CommandError::Refused)?;
     }
+    let (agreements, interrupted) =
+        compare(chosen, &plan, &display, |agreement| match args.json {
+            true => Ok(()),
+            false => writeln!(out, "{}", agreement.render(Style::detect())),
+        })?;
+    let ending = match interrupted {
+        true => Ending::Interrupted,
+        false => agreements.iter().map(ending_of).fold(Ending::Done, Ending::worse),
+    };
+    if args.json {
+        let text = agreement::document(&plan, &agreements, interrupted, ending.code());
+        out.write_all(text.as_bytes()).map_err(CommandError::Output)?;
+    }
+    Ok(ending)
+}
+
+/// Each of the others with the first, each shown as soon as it is known; and whether that was
+/// interrupted.
+fn compare(
+    chosen: Vec<Chosen>,
+    plan: &Arc<Plan>,
+    display: &Arc<Display>,
+    mut show: impl FnMut(&Agreement) -> io::Result<()>,
+) -> Result<(Vec<Agreement>, bool), CommandError> {
     let mut reference: Option<Ran> = None;
-    let mut ending = Ending::Done;
+    let mut agreements = Vec::new();
     for engine in chosen {
-        let Some(ran) = run_on(engine, &plan, &display)? else { return Ok(Ending::Interrupted) };
+        let Some(ran) = run_on(engine, plan, display)? else { return Ok((agreements, true)) };
         let Some(reference) = &reference else {
             reference = Some(ran);
             continue;
         };
         let agreement = Agreement::between(reference, &ran);
-        let text = agreement.render(Style::detect());
-        writeln!(out, "{text}").map_err(CommandError::Output)?;
-        ending = ending.worse(ending_of(&agreement));
+        show(&agreement).map_err(CommandError::Output)?;
+        agreements.push(agreement);
     }
-    Ok(ending)
+    Ok((agreements, false))
 }
 
 /// All of them before the first trial: half an hour later is too late to hear that one is missing.

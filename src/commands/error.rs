@@ -109,7 +109,11 @@ impl Ending {
     }
 
     pub fn exit_code(self) -> ExitCode {
-        ExitCode::from(match self {
+        ExitCode::from(self.code())
+    }
+
+    pub fn code(self) -> u8 {
+        match self {
             Ending::Done => 0,
             Ending::Incomplete => 1,
             Ending::WrongScenario => 2,
@@ -119,7 +123,7 @@ impl Ending {
             Ending::WrongImpairment => 8,
             Ending::Interrupted => EXIT_INTERRUPTED,
             Ending::Program(code) => code,
-        })
+        }
     }
 }
 

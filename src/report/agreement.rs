@@ -3,6 +3,7 @@
 //! lateness, or the host's; two engines in virtual time have no such excuse.
 
 mod amplification;
+mod document;
 mod figures;
 mod losses;
 mod messages;
@@ -11,6 +12,7 @@ mod pair;
 use serde::Serialize;
 
 use self::amplification::{Amplifications, TOLERANCE, TOLERANCE_BYTES};
+pub use self::document::document;
 use self::figures::{Figures, P50_TOLERANCE_MS, P99_TOLERANCE};
 use self::losses::TOLERANCE_SIGMAS;
 use self::messages::{HEADINGS, MessageAgreement, SAME, SAME_SHARE};
@@ -67,19 +69,17 @@ pub enum Agrees {
     No,
 }
 
-const PARTED_WAYS: &str = "
+const PARTED_WAYS: &str = "\
 at \"first apart\" the messages part ways. uml's endpoints take microseconds for their work
 and sim's none, and so do slots from one to the next: once in a while that moves a timer past a tick,
 or one of two things that happen at once before the other; and packets that leave together arrive
 together on sim and one after the other on uml, where they may be acknowledged apart. A packet more is
 then sent or dropped, and every later one meets the random number of another. The bit that corruption flips, and the number that
-the first correlated draw leans on, are the kernel's own from the start.
-";
+the first correlated draw leans on, are the kernel's own from the start.";
 
-const ACKNOWLEDGED_OTHERWISE: &str = "
+const ACKNOWLEDGED_OTHERWISE: &str = "\
 The kernel's TCP acknowledges every other segment until its timer of 40 ms has run out once (after a pause, a loss, or a
-stall of the host), and then each: its down amplification has two levels, and a run may be on either or between them.
-";
+stall of the host), and then each: its down amplification has two levels, and a run may be on either or between them.";
 
 impl Agreement {
     pub fn between(reference: &Ran, other: &Ran) -> Self {
@@ -128,32 +128,48 @@ impl Agreement {
             TOLERANCE * 100.0
         );
         text += &self.amplifications_table().render(style.width, style.colour);
-        if self.senders.iter().any(SenderAgreement::acknowledges_otherwise) {
-            text += ACKNOWLEDGED_OTHERWISE;
+        if let Some(remark) = self.acknowledged_otherwise() {
+            text += &format!("\n{remark}\n");
         }
         text += &format!("\nMessage for message: {}\n\n", self.message_rule());
         text += &self.messages_table().render(style.width, style.colour);
-        if self.senders.iter().any(SenderAgreement::part_ways) {
-            text += PARTED_WAYS;
-        }
-        if self.verdict() == Agrees::TooFewRuns {
-            text += &format!(
-                "\nToo few runs to tell noise from a difference: --repeat {TRUSTED_RUNS}.\n"
-            );
-        }
-        if self.verdict() == Agrees::No && self.runs < TRUSTED_RUNS {
-            text += &format!(
-                "\nWhere a few bad runs make the tail, the interval of few runs does not know of \
-                 those that are missing: see whether it stays with --repeat {TRUSTED_RUNS}.\n"
-            );
-        }
-        if let Some(reason) = &self.spoilt {
-            text += &format!(
-                "\nThe host disturbed {reference} or {other}: {reason}. Try again on a quiet \
-                 machine.\n"
-            );
+        for remark in self.remarks_on_verdict() {
+            text += &format!("\n{remark}\n");
         }
         text
+    }
+
+    /// What to know before trusting the verdicts, each in a sentence or some.
+    fn remarks(&self) -> Vec<String> {
+        let otherwise = self.acknowledged_otherwise().map(str::to_owned);
+        otherwise.into_iter().chain(self.remarks_on_verdict()).collect()
+    }
+
+    fn acknowledged_otherwise(&self) -> Option<&'static str> {
+        let any = self.senders.iter().any(SenderAgreement::acknowledges_otherwise);
+        any.then_some(ACKNOWLEDGED_OTHERWISE)
+    }
+
+    fn remarks_on_verdict(&self) -> Vec<String> {
+        let (reference, other) = self.engines;
+        let part_ways = self.senders.iter().any(SenderAgreement::part_ways);
+        let more_runs = match self.verdict() {
+            Agrees::TooFewRuns => Some(format!(
+                "Too few runs to tell noise from a difference: --repeat {TRUSTED_RUNS}."
+            )),
+            Agrees::No if self.runs < TRUSTED_RUNS => Some(format!(
+                "Where a few bad runs make the tail, the interval of few runs does not know of \
+                 those that are missing: see whether it stays with --repeat {TRUSTED_RUNS}."
+            )),
+            _ => None,
+        };
+        let disturbed = self.spoilt.as_ref().map(|reason| {
+            format!(
+                "The host disturbed {reference} or {other}: {reason}. Try again on a quiet machine."
+            )
+        });
+        let part_ways = part_ways.then(|| PARTED_WAYS.to_owned());
+        [part_ways, more_runs, disturbed].into_iter().flatten().collect()
     }
 
     fn message_rule(&self) -> String {
@@ -207,6 +223,12 @@ impl SenderAgreement {
 
     fn acknowledges_otherwise(&self) -> bool {
         self.amplifications.as_ref().is_some_and(Amplifications::acknowledges_otherwise)
+    }
+
+    /// `None`: not judged.
+    fn message_verdict(&self) -> Option<Agrees> {
+        let messages = self.messages.as_ref().filter(|_| self.exact)?;
+        Some(if messages.are_the_same() { Agrees::Yes } else { Agrees::InFigures })
     }
 
     fn delivery_verdict(&self) -> Agrees {
@@ -269,7 +291,7 @@ mod tests {
     use crate::report::summarise;
 
     /// The sample's kcp on an engine, each message later by this, and every n-th lost.
-    fn ran(engine: EngineKind, later: Duration, lost_every: usize) -> Ran {
+    pub(super) fn ran(engine: EngineKind, later: Duration, lost_every: usize) -> Ran {
         let shifted = |(number, message): (usize, &Message)| {
             let at = message.delivered.map(|at| at + later.as_nanos() as u64);
             Message { delivered: at.filter(|_| (number + 1) % lost_every != 0), ..*message }

@@ -17,10 +17,11 @@ use crate::recording::{self, Figure, HandshakeCost, OutageFigures, Recovery, Sta
 use crate::statistics::{CONFIDENCE, Interval, Latency};
 use crate::workload;
 use document::{
-    Amplification, Claim, Document, ErrorCorrection, Figures, Gap, Handshake, LatencyValue, Outage,
-    Quantile, RecoveryValue, Run, Sender, Vehicles, Workload,
+    Amplification, Claim, Document, ErrorCorrection, Figures, Gap, Handshake, Outage, Quantile,
+    RecoveryValue, Run, Sender, Vehicles,
 };
 
+pub(super) use document::{LatencyValue, Workload};
 pub(super) use impairment::links;
 use sockets::kernel_ends;
 

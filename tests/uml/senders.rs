@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use crate::{command, kernel_or_skip, printed};
 
 /// Every kind of sender, under loss that reorders, with a change midway.
@@ -35,19 +37,23 @@ fn each_message_of_every_sender_arrives_when_the_model_says() {
     let place = tempfile::tempdir().unwrap();
     let scenario = place.path().join("scenario.yaml");
     fs::write(&scenario, SCENARIO).unwrap();
-    let mut command = command(&["agree", "--quiet", "--engines", "sim,uml", "--seed", "1"]);
-    let text = printed(&command.arg(&scenario).env("COLUMNS", "140").output().unwrap());
-    let senders = ["udp", "arq", "kcp", "kcp-old", "quic", "mpquic", "kcp-both", "quic-both"];
+    let mut command =
+        command(&["agree", "--json", "--quiet", "--engines", "sim,uml", "--seed", "1"]);
+    let text = printed(&command.arg(&scenario).output().unwrap());
+    let read: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&read["verdict"], &read["exit_code"]), (&json!("yes"), &json!(0)), "{text}");
+    let pair = &read["pairs"][0];
+    assert_eq!((&pair["reference"], &pair["other"]), (&json!("sim"), &json!("uml")));
+    let senders = pair["senders"].as_array().unwrap();
+    let names: Vec<&str> = senders.iter().map(|it| it["sender"].as_str().unwrap()).collect();
+    let all = ["udp", "arq", "kcp", "kcp-old", "quic", "mpquic", "kcp-both", "quic-both"];
+    assert_eq!(names, all);
     for sender in senders {
-        let row = |line: &&str| line.split_whitespace().next() == Some(sender);
-        let rows: Vec<&str> = text.lines().filter(row).collect();
-        let [figures, amplification, messages] = rows[..] else {
-            panic!("three rows for {sender} in\n{text}")
-        };
-        assert!(figures.ends_with("yes"), "{figures}\n{messages}");
-        assert!(amplification.ends_with("yes"), "{amplification}");
+        assert_eq!(sender["delivery"]["verdict"], "yes", "{sender:#}");
+        assert_eq!(sender["amplification"]["verdict"], "yes", "{sender:#}");
         // As many as were sent, and none on one engine only.
-        let cells: Vec<&str> = messages.split_whitespace().collect();
-        assert_eq!((cells[1], cells[4]), ("1,000", "0"), "{messages}");
+        let messages = &sender["messages"];
+        let counts = (&messages["compared"], &messages["only_one"]);
+        assert_eq!(counts, (&json!(1000), &json!(0)), "{sender:#}");
     }
 }

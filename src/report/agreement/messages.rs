@@ -16,21 +16,21 @@ pub(super) const SAME_SHARE: f64 = 0.99;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MessageAgreement {
     /// Scheduled on both engines.
-    compared: usize,
+    pub(super) compared: usize,
     /// Delivered, or lost, on both, at the same time.
-    same: usize,
+    pub(super) same: usize,
     /// Delivered on one engine and lost on the other.
-    only_one: usize,
+    pub(super) only_one: usize,
     /// How far apart those delivered on both are, ascending.
     apart_ns: Vec<u64>,
     /// The first that is not the same.
-    first_apart: Option<First>,
+    pub(super) first_apart: Option<First>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct First {
-    repetition: u32,
-    scheduled_ns: u64,
+pub(super) struct First {
+    pub(super) repetition: u32,
+    pub(super) scheduled_ns: u64,
 }
 
 impl MessageAgreement {
@@ -96,10 +96,14 @@ impl MessageAgreement {
     }
 
     /// The quantile of how far apart those delivered on both are.
-    fn apart(&self, quantile: f64) -> String {
+    pub(super) fn apart_ns(&self, quantile: f64) -> Option<u64> {
         let rank = (self.apart_ns.len() as f64 * quantile).ceil() as usize;
-        let value = self.apart_ns.get(rank.saturating_sub(1));
-        value.map_or("–".to_owned(), |ns| figures::milliseconds(*ns as f64 / 1e6))
+        self.apart_ns.get(rank.saturating_sub(1)).copied()
+    }
+
+    fn apart(&self, quantile: f64) -> String {
+        let value = self.apart_ns(quantile);
+        value.map_or("–".to_owned(), |ns| figures::milliseconds(ns as f64 / 1e6))
     }
 }
 
