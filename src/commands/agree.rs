@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::engine_choice::{self, Chosen};
-use super::{CommandError, Ending, selection, trials};
+use super::{CommandError, Ending, OutputError, selection, trials};
 use crate::cli::{AgreeArgs, EngineChoice};
 use crate::progress::Display;
 use crate::report::agreement::{self, Agreement, Agrees, Ran};
@@ -32,7 +32,7 @@ pub fn run(args: &AgreeArgs, out: &mut dyn Write) -> Result<Ending, CommandError
     };
     if args.json {
         let text = agreement::document(&plan, &agreements, interrupted, ending.code());
-        out.write_all(text.as_bytes()).map_err(CommandError::Output)?;
+        out.write_all(text.as_bytes()).map_err(OutputError)?;
     }
     Ok(ending)
 }
@@ -54,7 +54,7 @@ fn compare(
             continue;
         };
         let agreement = Agreement::between(reference, &ran);
-        show(&agreement).map_err(CommandError::Output)?;
+        show(&agreement).map_err(OutputError)?;
         agreements.push(agreement);
     }
     Ok((agreements, false))

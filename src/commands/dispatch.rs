@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use nix::sys::signal::{SigSet, Signal};
 
 use super::reader::WhileRead;
-use super::{CommandError, Ending, agree, check, doctor, exec, report, run, senders, show};
+use super::{
+    CommandError, Ending, OutputError, agree, check, doctor, exec, report, run, senders, show,
+};
 use crate::cli::{Cli, Command, EngineChoice, GuestPart};
 use crate::engine::uml;
 use crate::report::terminal::{Style, may_colour};
@@ -73,7 +75,7 @@ pub fn error_colour() -> Colour {
 
 fn check(files: &[PathBuf], out: &mut dyn Write) -> Result<Ending, CommandError> {
     let colour = if Style::detect().colour { Colour::Always } else { Colour::Never };
-    let wrong = check::run(files, colour, out).map_err(CommandError::Output)?;
+    let wrong = check::run(files, colour, out).map_err(OutputError)?;
     Ok(if wrong == 0 { Ending::Done } else { Ending::WrongScenario })
 }
 
@@ -84,7 +86,7 @@ fn show(file: &Path, json: bool, out: &mut dyn Write) -> Result<Ending, CommandE
 }
 
 fn done(result: std::io::Result<()>) -> Result<Ending, CommandError> {
-    result.map(|()| Ending::Done).map_err(CommandError::Output)
+    Ok(result.map(|()| Ending::Done).map_err(OutputError)?)
 }
 
 fn guest(part: &GuestPart) -> Result<Ending, CommandError> {

@@ -7,9 +7,6 @@ use thiserror::Error;
 
 use super::engine_choice::Unavailable;
 use super::exec::ExecError;
-use super::report;
-use super::senders::SendersError;
-use super::show::ShowError;
 use crate::engine::{EngineError, EngineKind};
 use crate::recording::file::remedy;
 use crate::report::ResultsError;
@@ -53,6 +50,9 @@ pub enum CommandError {
          or last: write names with single commas between them; this scenario has: {known}"
     )]
     EmptySenderName { known: String },
+    /// By the word for it in a scenario file.
+    #[error("there is no sender `{name}`; there are: {known}")]
+    UnknownSender { name: String, known: String },
     #[error("no sender is left: --without names all of this scenario")]
     NoSenderLeft,
     #[error(
@@ -74,12 +74,6 @@ pub enum CommandError {
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]
-    Report(#[from] report::Error),
-    #[error(transparent)]
-    Show(#[from] ShowError),
-    #[error(transparent)]
-    Senders(#[from] SendersError),
-    #[error(transparent)]
     Trial(EngineError),
     /// Before the first trial.
     #[error(transparent)]
@@ -92,9 +86,14 @@ pub enum CommandError {
     NothingRan,
     #[error("cannot start the thread pool that runs trials: {0}")]
     Runtime(io::Error),
-    #[error("cannot write to standard output: {0}{remedy}", remedy = remedy(.0))]
-    Output(io::Error),
+    #[error(transparent)]
+    Output(#[from] OutputError),
 }
+
+/// What a command prints cannot be written.
+#[derive(Debug, Error)]
+#[error("cannot write what is printed: {0}{remedy}", remedy = remedy(.0))]
+pub struct OutputError(pub io::Error);
 
 impl Ending {
     /// Of two comparisons, what the worse of them says: a disagreement, then what may be one.
@@ -131,9 +130,7 @@ impl CommandError {
     /// As it is printed: a wrong scenario with its lines and carets, anything else as one message.
     pub fn render(&self, colour: Colour) -> String {
         match self {
-            Self::Scenario(mistakes) | Self::Show(ShowError::Scenario(mistakes)) => {
-                mistakes.render(colour)
-            }
+            Self::Scenario(mistakes) => mistakes.render(colour),
             other => format!("error: {other}"),
         }
     }
@@ -141,7 +138,7 @@ impl CommandError {
     /// Whoever read what a guest's program prints has read enough: it has been ended before its
     /// work was done, and there is no reason to complain.
     pub fn is_broken_pipe(&self) -> bool {
-        let Self::Exec(ExecError::Output(error)) = self else { return false };
+        let Self::Exec(ExecError::Output(OutputError(error))) = self else { return false };
         error.kind() == io::ErrorKind::BrokenPipe
     }
 
@@ -150,9 +147,8 @@ impl CommandError {
             return ExitCode::from(EXIT_UNREAD);
         }
         ExitCode::from(match self {
-            Self::Show(ShowError::Scenario(_))
-            | Self::Scenario(_)
-            | Self::Senders(SendersError::Unknown { .. })
+            Self::Scenario(_)
+            | Self::UnknownSender { .. }
             | Self::NoSuchSender { .. }
             | Self::EmptySenderName { .. }
             | Self::NoSenderLeft
@@ -163,13 +159,8 @@ impl CommandError {
             Self::Refused(error) if error.is_of_the_engine() => 2,
             Self::Refused(_) | Self::Unavailable(_) => 3,
             Self::Exec(error) => error.exit_code(),
-            Self::Results(error) | Self::Report(report::Error::Results(error)) => {
-                results_exit_code(error)
-            }
-            Self::Report(report::Error::Print(_))
-            | Self::Senders(SendersError::Output(_))
-            | Self::Show(ShowError::Output(_))
-            | Self::Output(_) => 4,
+            Self::Results(error) => results_exit_code(error),
+            Self::Output(_) => 4,
             Self::Trial(_) | Self::NothingRan | Self::Launch(_) | Self::Runtime(_) => 1,
         })
     }

@@ -13,13 +13,12 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use thiserror::Error;
 
-use super::Ending;
 use super::trials::hangup_ignored;
+use super::{Ending, OutputError};
 use crate::cli::ExecArgs;
 use crate::engine::uml::job::{self, Answer, Job, Program};
 use crate::engine::uml::{Kernel, KernelError, Machine, Settings, UmlError};
 use crate::progress::warn;
-use crate::recording::file::remedy;
 
 #[derive(Debug, Error)]
 pub enum ExecError {
@@ -39,8 +38,8 @@ pub enum ExecError {
     Surroundings { what: &'static str, source: io::Error },
     #[error("cannot read what the program prints: {0}")]
     Read(io::Error),
-    #[error("cannot write to standard output or error: {0}{remedy}", remedy = remedy(.0))]
-    Output(io::Error),
+    #[error(transparent)]
+    Output(#[from] OutputError),
 }
 
 impl ExecError {
@@ -236,7 +235,7 @@ impl Stream {
         let length = self.file.read(&mut self.buffer).map_err(ExecError::Read)?;
         if length > 0 {
             let written = out.write_all(&self.buffer[..length]).and_then(|()| out.flush());
-            written.map_err(ExecError::Output)?;
+            written.map_err(OutputError)?;
             self.passed += length as u64;
             self.free();
         }

@@ -17,4 +17,4 @@ pub mod show;
 pub mod trials;
 
 pub use dispatch::{dispatch, error_colour, hear_of_full_files, may_make_namespaces};
-pub use error::{CommandError, Ending};
+pub use error::{CommandError, Ending, OutputError};

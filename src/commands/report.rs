@@ -1,14 +1,12 @@
 //! `report`: the table, the summary and the charts of an earlier run, made again from its
 //! recordings alone.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
-use thiserror::Error;
-
-use crate::recording::file::remedy;
+use super::{CommandError, OutputError};
 use crate::report::terminal::{self, Style};
-use crate::report::{Order, Results, ResultsError, json};
+use crate::report::{Order, Results, json};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
@@ -19,15 +17,7 @@ pub struct Options {
     pub style: Style,
 }
 
-#[derive(Debug, Error)]
-pub enum Error {
-    #[error(transparent)]
-    Results(#[from] ResultsError),
-    #[error("cannot print the report: {0}{remedy}", remedy = remedy(.0))]
-    Print(#[from] io::Error),
-}
-
-pub fn run(folder: &Path, options: &Options, out: &mut dyn Write) -> Result<(), Error> {
+pub fn run(folder: &Path, options: &Options, out: &mut dyn Write) -> Result<(), CommandError> {
     let results = Results::open(folder)?;
     let (plan, recordings) = results.read()?;
     let report = results.finish(&plan, &recordings, options.order)?;
@@ -35,7 +25,7 @@ pub fn run(folder: &Path, options: &Options, out: &mut dyn Write) -> Result<(), 
         true => json::summary(&report),
         false => terminal::render(&report, options.style),
     };
-    Ok(out.write_all(text.as_bytes())?)
+    Ok(out.write_all(text.as_bytes()).map_err(OutputError)?)
 }
 
 #[cfg(test)]

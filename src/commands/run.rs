@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{CommandError, Ending, engine_choice, selection, trials};
+use super::{CommandError, Ending, OutputError, engine_choice, selection, trials};
 use crate::cli::RunArgs;
 use crate::engine::{Engine, environment};
 use crate::progress::{Display, warn};
@@ -50,7 +50,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<Ending, CommandError> 
         };
     }
     let report = results.finish(&plan, &outcome.recordings, args.sort)?;
-    print(args, &report, results.folder(), out).map_err(CommandError::Output)?;
+    print(args, &report, results.folder(), out).map_err(OutputError)?;
     Ok(ending(args, &outcome, &report))
 }
 

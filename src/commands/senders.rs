@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use thiserror::Error;
 
-use crate::recording::file::remedy;
+use super::{CommandError, OutputError};
 use crate::scenario::senders::{OptionText, PathKeys, SENDERS, Sender};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,31 +17,23 @@ pub enum Format {
     Markdown,
 }
 
-#[derive(Debug, Error)]
-pub enum SendersError {
-    #[error("there is no sender `{name}`; there are: {known}")]
-    Unknown { name: String, known: String },
-    #[error("cannot write the list of senders: {0}{remedy}", remedy = remedy(.0))]
-    Output(#[from] io::Error),
-}
-
 /// All senders in short, or those named with all their options.
-pub fn run(names: &[String], format: Format, out: &mut dyn Write) -> Result<(), SendersError> {
+pub fn run(names: &[String], format: Format, out: &mut dyn Write) -> Result<(), CommandError> {
     let chosen = chosen(names)?;
-    match format {
-        Format::Text if names.is_empty() => list(&chosen, out)?,
-        Format::Text => chosen.iter().try_for_each(|sender| describe(sender, out))?,
-        Format::Json => json(&chosen, out)?,
-        Format::Markdown => write!(out, "{}", markdown(&chosen))?,
-    }
-    Ok(())
+    let written = match format {
+        Format::Text if names.is_empty() => list(&chosen, out),
+        Format::Text => chosen.iter().try_for_each(|sender| describe(sender, out)),
+        Format::Json => json(&chosen, out),
+        Format::Markdown => write!(out, "{}", markdown(&chosen)),
+    };
+    Ok(written.map_err(OutputError)?)
 }
 
-fn chosen(names: &[String]) -> Result<Vec<Sender>, SendersError> {
+fn chosen(names: &[String]) -> Result<Vec<Sender>, CommandError> {
     let known = || SENDERS.map(|sender| sender.keyword).join(", ");
     let find = |name: &String| {
         let found = SENDERS.into_iter().find(|sender| sender.keyword == name);
-        found.ok_or_else(|| SendersError::Unknown { name: name.clone(), known: known() })
+        found.ok_or_else(|| CommandError::UnknownSender { name: name.clone(), known: known() })
     };
     match names {
         [] => Ok(SENDERS.into_iter().collect()),
@@ -170,7 +161,7 @@ fn section(sender: &Sender) -> String {
 mod tests {
     use super::*;
 
-    fn printed(names: &[&str], format: Format) -> Result<String, SendersError> {
+    fn printed(names: &[&str], format: Format) -> Result<String, CommandError> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let mut out = Vec::new();
         run(&names, format, &mut out)?;

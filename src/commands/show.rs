@@ -4,10 +4,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use thiserror::Error;
-
-use crate::recording::file::remedy;
-use crate::scenario::{self, Diagnostics, written};
+use super::{CommandError, OutputError};
+use crate::scenario::plan::Plan;
+use crate::scenario::{self, written};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -16,24 +15,18 @@ pub enum Format {
     Json,
 }
 
-#[derive(Debug, Error)]
-pub enum ShowError {
-    #[error("{0}")]
-    Scenario(#[from] Diagnostics),
-    #[error("cannot write the plan: {0}{remedy}", remedy = remedy(.0))]
-    Output(#[from] io::Error),
+pub fn run(file: &Path, format: Format, out: &mut dyn Write) -> Result<(), CommandError> {
+    let plan = scenario::load(file)?;
+    let written = match format {
+        Format::Yaml => write!(out, "{}", written::scenario(&plan)),
+        Format::Json => json(&plan, out),
+    };
+    Ok(written.map_err(OutputError)?)
 }
 
-pub fn run(file: &Path, format: Format, out: &mut dyn Write) -> Result<(), ShowError> {
-    let plan = scenario::load(file)?;
-    match format {
-        Format::Yaml => write!(out, "{}", written::scenario(&plan))?,
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &plan).map_err(io::Error::from)?;
-            writeln!(out)?;
-        }
-    }
-    Ok(())
+fn json(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, plan)?;
+    writeln!(out)
 }
 
 #[cfg(test)]
@@ -41,9 +34,8 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::scenario::plan::Plan;
 
-    fn shown(file: &str, format: Format) -> Result<String, ShowError> {
+    fn shown(file: &str, format: Format) -> Result<String, CommandError> {
         let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(file);
         let mut out = Vec::new();
         run(&file, format, &mut out)?;
@@ -67,6 +59,6 @@ mod tests {
     #[test]
     fn a_wrong_scenario_is_not_shown() {
         let error = shown("no-such.yaml", Format::Yaml).expect_err("a missing file");
-        assert!(matches!(error, ShowError::Scenario(_)));
+        assert!(matches!(error, CommandError::Scenario(_)));
     }
 }
