@@ -66,7 +66,7 @@ impl Display {
         let duration = trial.plan.workload.periodic().duration;
         let bar = ProgressBar::new(millis(duration)).with_style(bar_style());
         let bar = self.bars.add(bar);
-        let label = label(trial);
+        let label = label(&trial.sender().name, trial.repetition, trial.plan.repeat);
         bar.set_prefix(label.clone());
         bar.set_message("connecting");
         TrialDisplay {
@@ -162,11 +162,11 @@ fn bar_style() -> ProgressStyle {
         .expect("the template is valid")
 }
 
-fn label(trial: &Trial) -> String {
-    let sender = &trial.sender().name;
-    match trial.plan.repeat {
-        1 => sender.clone(),
-        repeat => format!("{sender} {}/{repeat}", trial.repetition + 1),
+/// The number that a run has in the files, of the first and the last.
+fn label(sender: &str, repetition: u32, repeat: u32) -> String {
+    match repeat {
+        1 => sender.to_owned(),
+        _ => format!("{sender}, run {repetition} of 0–{}", repeat - 1),
     }
 }
 
@@ -187,5 +187,14 @@ mod tests {
         let time = Duration::from_micros(84_250);
         assert_eq!(started(true, time), "connected in 84.2 ms");
         assert_eq!(started(false, time), "started");
+    }
+
+    #[test]
+    fn a_run_is_named_by_the_number_that_it_has_in_the_files() {
+        assert_eq!(label("kcp", 0, 1), "kcp");
+        assert_eq!(
+            [0, 19].map(|run| label("kcp", run, 20)),
+            ["kcp, run 0 of 0–19", "kcp, run 19 of 0–19"]
+        );
     }
 }
