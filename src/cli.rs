@@ -80,7 +80,7 @@ pub enum Command {
         /// Print the summary as JSON instead of the table
         #[arg(long)]
         json: bool,
-        /// List the senders by this figure, the best first
+        /// List the senders by this: of a figure the best first, and last those that are not ranked
         #[arg(long, value_enum, value_name = "FIGURE", default_value_t = Order::Scenario)]
         sort: Order,
     },
@@ -205,7 +205,7 @@ pub struct RunArgs {
     /// Print the summary as JSON instead of the table
     #[arg(long)]
     pub json: bool,
-    /// List the senders by this figure, the best first
+    /// List the senders by this: of a figure the best first, and last those that are not ranked
     #[arg(long, value_enum, value_name = "FIGURE", default_value_t = Order::Scenario)]
     pub sort: Order,
     /// End with exit code 5 if the host spoilt a result

@@ -4,8 +4,9 @@ use super::{Report, SenderReport};
 use crate::recording::{Recovery, Summary};
 use crate::statistics::{Latency, Quantile};
 
-/// The best first; then those without the figure, and last those that are not ranked (spoilt or
-/// interrupted) in the same way; equal ones as in the scenario.
+/// By a figure the best first; then those without it, and last those that are not ranked (spoilt or
+/// interrupted) in the same way; equal ones as in the scenario. By name, and as in the scenario,
+/// those that are not ranked stand among the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Order {
     /// As in the scenario
@@ -48,11 +49,11 @@ impl Report {
 }
 
 impl Order {
-    /// As a reader knows the figure.
-    pub(super) fn figure(self) -> &'static str {
-        match self {
-            Self::Scenario => "the scenario",
-            Self::Name => "their names",
+    /// What a table is sorted by, as it is said below it.
+    pub(super) fn in_words(self) -> Option<String> {
+        let figure = match self {
+            Self::Scenario => return None,
+            Self::Name => return Some("in the order of their names".to_owned()),
             Self::P50 => "P50",
             Self::P99 => "P99",
             Self::P999 => "P999",
@@ -62,7 +63,8 @@ impl Order {
             Self::Gap => "the longest gap",
             Self::Recovery => "recovery",
             Self::Amplification => "amplification",
-        }
+        };
+        Some(format!("in the order of {figure}, the best first"))
     }
 }
 
@@ -117,6 +119,17 @@ mod tests {
             format!("{name}: {}", names(&report.clone().in_order(*order)))
         });
         insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+    }
+
+    #[test]
+    fn only_a_figure_has_a_best() {
+        let words = [Order::Scenario, Order::Name, Order::P99].map(Order::in_words);
+        let expected = [
+            None,
+            Some("in the order of their names"),
+            Some("in the order of P99, the best first"),
+        ];
+        assert_eq!(words, expected.map(|it| it.map(str::to_owned)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::figures;
 use super::table::{Cell, Table, Tone, paint};
-use super::{Order, Report, SenderReport};
+use super::{Report, SenderReport};
 use crate::recording::{Figure, Recovery, Summary};
 use crate::statistics::{FEWEST_RUNS, Latency};
 use crate::workload::Workload;
@@ -273,9 +273,7 @@ fn footnotes(report: &Report, style: Style) -> String {
              messages of one run depend on one another"
         ));
     }
-    if report.order != Order::Scenario {
-        notes.push(format!("in the order of {}, the best first", report.order.figure()));
-    }
+    notes.extend(report.order.in_words());
     notes.extend(report.reservations().map(|it| format!("{} {it}: not ranked", it.sign())));
     notes.extend(of_several_runs(report));
     notes.extend(not_recovered(report));

@@ -70,7 +70,19 @@ fn who_is_not_ranked_beats_nobody() {
 }
 
 #[test]
-fn whatever_the_order_who_is_not_ranked_comes_last() {
+fn by_name_and_as_in_the_scenario_who_is_not_ranked_stands_among_the_others() {
+    for order in [Order::Name, Order::Scenario] {
+        let of = |report: Report| {
+            let senders = report.in_order(order).senders.into_iter();
+            senders.map(|it| it.pooled.sender).collect::<Vec<_>>()
+        };
+        let whole = summarise(&sample::plan(1), &sample::recordings(1));
+        assert_eq!(of(report(1)), of(whole), "{order:?}");
+    }
+}
+
+#[test]
+fn by_a_figure_who_is_not_ranked_comes_last() {
     for order in [Order::P50, Order::P99, Order::Lost, Order::Amplification] {
         let report = report(1).in_order(order);
         let last = &report.senders[report.senders.len() - 2..];
