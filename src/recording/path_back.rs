@@ -25,6 +25,8 @@ use crate::timeline::Outage;
 const WINDOW: usize = 10;
 const WINDOWS_BEFORE: usize = 10;
 const FEWEST_WINDOWS_BEFORE: usize = 5;
+/// As full as before, one next to the other.
+const WINDOWS_AFTER: usize = 2;
 const ALLOWANCE: f64 = 0.9;
 /// Of the payload that falls due in a window.
 const LEAST_SHARE: f64 = 0.1;
@@ -38,26 +40,38 @@ pub struct PathBack {
     pub why: Option<NoLevel>,
 }
 
-/// Why there is nothing to compare with.
+/// Why there is nothing to compare with. How long a slot is belongs to the reason: in a workload of
+/// hours it is seconds, and what is too short for a level is then minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoLevel {
     /// The outage began too soon after the start, or after the path was in use again after the
     /// outage before.
-    TooSoon,
+    TooSoon { slot: Duration },
     /// The path was used now and then only.
     Seldom,
     /// The workload, or the light, ended too soon after the outage.
-    TooLate,
+    TooLate { slot: Duration },
 }
 
 impl std::fmt::Display for NoLevel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::TooSoon => "too little was sent before the outage",
-            Self::Seldom => "the path was used now and then only before the outage",
-            Self::TooLate => "too little was sent after the outage",
-        })
+        match self {
+            Self::TooSoon { slot } => {
+                let fewest = FEWEST_WINDOWS_BEFORE * WINDOW;
+                write!(f, "in use for fewer than {fewest} slots of {} before the outage", ms(slot))
+            }
+            Self::Seldom => f.write_str("the path was used now and then only before the outage"),
+            Self::TooLate { slot } => {
+                let fewest = WINDOWS_AFTER * WINDOW;
+                write!(f, "lit for fewer than {fewest} slots of {} after the outage", ms(slot))
+            }
+        }
     }
+}
+
+/// To a tenth of a millisecond.
+fn ms(slot: &Duration) -> String {
+    format!("{} ms", (slot.as_secs_f64() * 1e4).round() / 10.0)
 }
 
 impl PathBack {
@@ -123,7 +137,7 @@ impl Light {
         let from = volume.first_at(self.before.start);
         let before = from.max(until.saturating_sub(WINDOWS_BEFORE * WINDOW))..until;
         if before.len() < FEWEST_WINDOWS_BEFORE * WINDOW {
-            return Err(NoLevel::TooSoon);
+            return Err(NoLevel::TooSoon { slot: volume.middle(1) });
         }
         let fullest = volume.within(before.clone()).max().unwrap_or(0);
         let window = |from: usize| -> u64 {
@@ -134,10 +148,11 @@ impl Light {
             return Err(NoLevel::Seldom);
         }
         let (from, end) = (volume.first_at(self.after.start), volume.ended_by(self.after.end));
-        let last = end.checked_sub(2 * WINDOW).filter(|last| *last >= from);
+        let last = end.checked_sub(WINDOWS_AFTER * WINDOW).filter(|last| *last >= from);
         let enough = (leanest as f64 * ALLOWANCE) as u64;
         let full = |from: usize| window(from) >= enough && window(from + WINDOW) >= enough;
-        let Some(back) = (from..=last.ok_or(NoLevel::TooLate)?).find(|from| full(*from)) else {
+        let last = last.ok_or(NoLevel::TooLate { slot: volume.middle(1) })?;
+        let Some(back) = (from..=last).find(|from| full(*from)) else {
             return Ok(Recovery::Never);
         };
         let first = volume.within(back..back + WINDOW).position(|bytes| bytes > 0).unwrap_or(0);

@@ -97,10 +97,39 @@ fn without_a_level_before_it_is_unknown_and_why() {
         of_first(&trial).expect("two paths")
     };
     let seconds = Duration::from_millis;
-    assert_eq!(trial(seconds(900), seconds(2000)), unknown(NoLevel::TooSoon));
+    assert_eq!(trial(seconds(900), seconds(2000)), unknown(NoLevel::TooSoon { slot: SLOT }));
     assert_eq!(trial(seconds(1000), seconds(2000)), after(0));
-    assert_eq!(trial(seconds(50_000), seconds(59_700)), unknown(NoLevel::TooLate));
+    assert_eq!(trial(seconds(50_000), seconds(59_700)), unknown(NoLevel::TooLate { slot: SLOT }));
     assert_eq!(trial(seconds(50_000), seconds(59_600)), after(0));
+}
+
+/// Ten hours of messages every 20 ms, with an outage that begins after 20 s of traffic: a thousand
+/// messages that are kept as seventeen slots.
+#[test]
+fn in_a_workload_of_hours_the_reason_is_how_long_a_slot_is() {
+    let mut trial = sample::recording("kcp-both", 0);
+    let crate::workload::Workload::Control(periodic) = &mut trial.workload else {
+        panic!("the sample is one way")
+    };
+    periodic.duration = Duration::from_secs(36_000);
+    let mut volume = Volume::new(PathId(0), periodic);
+    (0..1_800_000).for_each(|message| volume.add(SLOT * message, 650));
+    assert!(volume.bytes.len() > 29_000);
+    trial.volumes = vec![volume];
+    let mut why = |from, until| {
+        let (from, until) = (Duration::from_secs(from), Duration::from_secs(until));
+        trial.outages[0] = Outage { path: PathId(0), from, until };
+        of_first(&trial).expect("two paths").why.map(|why| why.to_string())
+    };
+    assert_eq!(
+        why(20, 25).as_deref(),
+        Some("in use for fewer than 50 slots of 1200 ms before the outage")
+    );
+    assert_eq!(
+        why(18_000, 35_990).as_deref(),
+        Some("lit for fewer than 20 slots of 1200 ms after the outage")
+    );
+    assert_eq!(why(18_000, 18_005), None);
 }
 
 #[test]
@@ -114,7 +143,7 @@ fn the_next_outage_ends_what_is_looked_at() {
     let backs = PathBack::of_all(&trial, &trial.outages);
     assert_eq!(backs[0], Some(PathBack { after: Recovery::Never, why: None }));
     // Nothing was sent between the two.
-    assert_eq!(backs[1], Some(unknown(NoLevel::TooSoon)));
+    assert_eq!(backs[1], Some(unknown(NoLevel::TooSoon { slot: SLOT })));
 }
 
 /// Used again 4 s after the first outage, with half as much for the two before.
