@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::figures;
 use super::summarise::SenderReport;
 use crate::protocol::ProtocolSettings;
-use crate::recording::{Discrepancy, Recording, Status};
+use crate::recording::{Discrepancy, Messages, Recording, Status};
 use crate::scenario::plan::Plan;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +23,11 @@ pub enum Remark {
         sender: String,
         repetition: u32,
         after: Duration,
-        /// Messages that are in no figure.
+        /// Accepted, and in no figure of messages.
         left_out: u64,
+        /// All that were due from then on are left out, whether they arrived or not; of many
+        /// vehicles the earliest. `None`: only those that had not arrived.
+        from: Option<Duration>,
     },
     Closed {
         sender: String,
@@ -115,6 +118,7 @@ fn remarks_on(recording: &Recording) -> Vec<Remark> {
             repetition,
             after: *after,
             left_out: recording.vehicles().map(left_out).sum(),
+            from: left_out_from(recording),
         }),
         Status::Complete | Status::Closed { .. } => closed(recording),
     };
@@ -182,6 +186,16 @@ fn left_out(recording: &Recording) -> u64 {
     recording.accepted.saturating_sub(messages.scheduled().saturating_sub(messages.refused()))
 }
 
+/// A log of each message keeps those before the first that may still have come, and a histogram
+/// cannot take out what it has counted.
+fn left_out_from(recording: &Recording) -> Option<Duration> {
+    let first = |of: &Recording| match &of.messages {
+        Messages::Each(messages) => Some(of.workload.periodic().due(messages.len() as u64)),
+        Messages::Histogram(_) => None,
+    };
+    recording.vehicles().filter_map(first).min()
+}
+
 /// Accepted by a reliable sender and not delivered, though its connection was not closed. Of an
 /// interrupted trial those are left out, but not in older recordings.
 fn under_way(recording: &Recording) -> Option<u64> {
@@ -202,18 +216,10 @@ impl fmt::Display for Remark {
             Self::FewerRuns { sender, ran, planned } => {
                 write!(f, "{sender} ran {ran} of {planned} times")
             }
-            Self::Interrupted { sender, repetition, after, left_out } => {
+            Self::Interrupted { sender, repetition, after, left_out, from } => {
                 let after = after.as_secs_f64();
                 write!(f, "{sender}, run {repetition}: interrupted after {after:.1} s")?;
-                match left_out {
-                    0 => Ok(()),
-                    _ => write!(
-                        f,
-                        "; {} that might still have arrived, or fell due after one that might, are \
-                         in no figure but the amplification",
-                        figures::plural(*left_out, "message")
-                    ),
-                }
+                if *left_out > 0 { write_left_out(f, *left_out, *from) } else { Ok(()) }
             }
             Self::Closed { sender, repetition, reason } => {
                 write!(f, "{sender}, run {repetition}: the connection was closed: {reason}")
@@ -262,10 +268,35 @@ impl fmt::Display for Remark {
     }
 }
 
+fn write_left_out(
+    f: &mut fmt::Formatter<'_>,
+    messages: u64,
+    from: Option<Duration>,
+) -> fmt::Result {
+    let them = figures::plural(messages, "message");
+    let are = if messages == 1 { "is" } else { "are" };
+    match from.map(|from| from.as_secs_f64()) {
+        Some(from) => write!(
+            f,
+            "; {them} due from {from:.3} s on, arrived or not, {are} in no figure but those of the \
+             wire, since some may not have had the time to arrive"
+        ),
+        None => write!(
+            f,
+            "; {them} that had not arrived, and might still have, {are} in no figure but those of \
+             the wire"
+        ),
+    }?;
+    f.write_str(
+        "; the amplification has the payload of all that was accepted, and the bytes only of what \
+         was sent until then, so that it may be too low, and even below 1",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::{Messages, sample};
+    use crate::recording::{MessageHistogram, sample};
 
     #[test]
     fn a_closed_sender_is_not_said_to_have_been_only_full() {
@@ -285,6 +316,41 @@ mod tests {
         let closed = said(Status::Closed { reason: "timed out".to_owned() });
         assert!(
             closed.contains("747 messages could not even be sent (the connection was closed, or ")
+        );
+    }
+
+    #[test]
+    fn an_interrupted_trial_says_what_is_left_out_and_what_that_does_to_the_amplification() {
+        let interrupted = |messages: Messages, accepted| {
+            let status = Status::Interrupted { after: Duration::from_secs(23) };
+            let stopped = Recording { status, messages, accepted, ..sample::recording("kcp", 0) };
+            let remarks = remarks_on(&stopped);
+            assert_eq!(remarks.len(), 1, "{remarks:?}");
+            remarks[0].to_string()
+        };
+        let Messages::Each(mut messages) = sample::recording("kcp", 0).messages else {
+            panic!("each is kept")
+        };
+        messages.truncate(999);
+        messages.iter_mut().for_each(|message| {
+            message.sent = Some(message.scheduled);
+            message.delivered = Some(message.scheduled);
+        });
+        let each = Messages::Each(messages);
+        let said = interrupted(each.clone(), 1149);
+        assert!(
+            said.contains("; 150 messages due from 19.980 s on, arrived or not, are "),
+            "{said}"
+        );
+        assert!(said.ends_with(", so that it may be too low, and even below 1"), "{said}");
+        assert!(interrupted(each.clone(), 1000).contains("; one message due from 19.980 s on, "));
+        assert!(interrupted(each, 999).ends_with("interrupted after 23.0 s"));
+        let (scheduled, delivered) = (999, 999);
+        let histogram = MessageHistogram { scheduled, delivered, ..Default::default() };
+        let said = interrupted(Messages::Histogram(histogram), 1149);
+        assert!(
+            said.contains("; 150 messages that had not arrived, and might still have, "),
+            "{said}"
         );
     }
 }

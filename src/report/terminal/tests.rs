@@ -132,7 +132,10 @@ fn an_interrupted_trial_says_how_many_messages_are_in_no_figure() {
         render(&summarise(&plan, &[recording]), Style { width: 1000, colour: false })
     };
     let text = told(Recording { accepted: 1150, ..stopped.clone() });
-    assert!(text.contains("interrupted after 23.0 s; 150 messages that might still"), "{text}");
+    assert!(
+        text.contains("interrupted after 23.0 s; 150 messages due from 20.000 s on, "),
+        "{text}"
+    );
     // As an older recording has it.
     let Messages::Each(messages) = &mut stopped.messages else { panic!("each is kept") };
     messages.iter_mut().skip(990).for_each(|message| message.delivered = None);
