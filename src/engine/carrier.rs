@@ -28,6 +28,8 @@ pub trait Carrier {
     /// Takes what has come in at one of the sources; whether anything has. Never blocks.
     fn receive(&mut self, source: usize, watch: &Watch) -> bool;
 
+    /// Takes a message; nothing of it goes out before the next `poll`. So whoever sends it can first
+    /// say that it is sent.
     fn send(&mut self, message: &[u8], watch: &Watch) -> Sent;
 
     fn poll(&mut self, watch: &Watch) -> Step;

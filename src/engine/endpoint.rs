@@ -191,7 +191,8 @@ impl Endpoint {
         }
     }
 
-    /// Reports the message before it can arrive.
+    /// Reports the message before it can arrive: the carrier sends nothing until it is polled. The
+    /// other end could be sooner with its report, and a message that nobody has sent cannot arrive.
     fn send_message(&mut self, due: Instant) {
         let id = self.next_id;
         write_message(id, &mut self.message);

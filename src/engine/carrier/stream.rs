@@ -40,6 +40,8 @@ pub struct Stream {
     deframer: Deframer,
     arrived: VecDeque<Vec<u8>>,
     unsent: VecDeque<u8>,
+    /// Something was added to it that nobody has tried to send.
+    untried: bool,
     buffer: Vec<u8>,
 }
 
@@ -122,6 +124,7 @@ impl Stream {
             deframer: Deframer::default(),
             arrived: VecDeque::new(),
             unsent: VecDeque::new(),
+            untried: false,
             buffer: vec![0; READ_BUFFER],
         }
     }
@@ -153,7 +156,7 @@ impl Stream {
             unreachable!("it was connecting just now")
         };
         self.stage = Stage::Connected(socket);
-        self.write(GREETING)?;
+        self.queue(GREETING);
         Ok(true)
     }
 
@@ -184,9 +187,10 @@ impl Stream {
         io::Error::new(ErrorKind::UnexpectedEof, ended)
     }
 
-    fn write(&mut self, message: &[u8]) -> io::Result<()> {
+    /// Goes out with the next poll.
+    fn queue(&mut self, message: &[u8]) {
         self.unsent.extend(frame(message));
-        self.flush()
+        self.untried = true;
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -238,11 +242,8 @@ impl Stream {
     /// What the other side's greeting is for: the cloud answers it, and both look whether they are
     /// ready.
     fn greet(&mut self, watch: &Watch) {
-        if self.answers
-            && !self.greeted
-            && let Err(error) = self.write(GREETING)
-        {
-            return self.fail(&error, watch);
+        if self.answers && !self.greeted {
+            self.queue(GREETING);
         }
         self.greeted = true;
         self.look_whether_ready(watch);
@@ -296,22 +297,22 @@ impl Carrier for Stream {
         })
     }
 
-    fn send(&mut self, message: &[u8], watch: &Watch) -> Sent {
+    fn send(&mut self, message: &[u8], _watch: &Watch) -> Sent {
         let room = SEND_BUFFER.saturating_sub(self.unsent.len());
         let is_open = self.state == State::Established && self.failed.is_none();
         if !is_open || message.len() > MAX_MESSAGE.min(room) {
             return Sent::Refused;
         }
-        match self.write(message) {
-            Ok(()) => Sent::Accepted,
-            Err(error) => {
-                self.fail(&error, watch);
-                Sent::Refused
-            }
-        }
+        self.queue(message);
+        Sent::Accepted
     }
 
     fn poll(&mut self, watch: &Watch) -> Step {
+        if std::mem::take(&mut self.untried)
+            && let Err(error) = self.flush()
+        {
+            self.fail(&error, watch);
+        }
         match self.arrived.pop_front() {
             Some(message) if message.is_empty() => {
                 self.greet(watch);

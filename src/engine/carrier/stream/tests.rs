@@ -104,6 +104,22 @@ fn both_sides_greet_and_messages_pass_whole() {
     assert_eq!(arrived, sent);
 }
 
+/// The endpoint first reports the message: its number has to be known before it can arrive, which
+/// takes no time where the other end runs on a processor of its own.
+#[test]
+fn nothing_of_a_message_goes_out_before_it_has_been_reported() {
+    let (mut stream, mut peer, watch) = established();
+    peer.set_nonblocking(true).expect("set");
+    assert_eq!(stream.send(b"12345678", &watch), Sent::Accepted);
+    let mut arrived = [0; 12];
+    let early = peer.read(&mut arrived).map_err(|error| error.kind());
+    assert_eq!(early, Err(ErrorKind::WouldBlock));
+    turn(&mut stream, &watch);
+    peer.set_nonblocking(false).expect("set");
+    peer.read_exact(&mut arrived).expect("read");
+    assert_eq!(arrived[..], frame(b"12345678"));
+}
+
 /// A peer that does not read: what the kernel and the buffer hold, and not one message more; then
 /// every one of them arrives.
 #[test]
@@ -114,6 +130,7 @@ fn a_full_buffer_refuses_and_loses_nothing() {
     while stream.send(&message, &watch) == Sent::Accepted {
         accepted += 1;
         assert!(accepted < 10_000, "no limit");
+        assert_eq!(stream.poll(&watch), Step::Wait(None));
     }
     assert!(stream.unsent.len() <= SEND_BUFFER && stream.unsent.len() > SEND_BUFFER - 200_000);
     assert!(matches!(stream.state(), State::Established));
@@ -140,6 +157,7 @@ fn a_peer_that_ends_or_resets_or_talks_nonsense_closes_it_with_the_reason() {
     let (mut stream, peer, watch) = established();
     // Unread data makes the kernel reset the connection.
     assert_eq!(stream.send(b"12345678", &watch), Sent::Accepted);
+    assert_eq!(stream.poll(&watch), Step::Wait(None));
     let mut sources = [PollFd::new(peer.as_fd(), PollFlags::POLLIN)];
     poll(&mut sources, PollTimeout::NONE).expect("polled");
     drop(peer);
