@@ -63,7 +63,7 @@ impl Lateness {
 }
 
 /// Times the host did not run a thread for more than [`STALL`].
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stalls {
     count: u64,
     longest: Duration,

@@ -272,9 +272,11 @@ impl Changes {
         let mut waiter = Waiter::new(self.bounds.clock(), pace, Priority::Relay, SPIN);
         let mut lateness = Lateness::default();
         let mut at_start = Vec::new();
+        let start = wait_for_start(&self.bounds, &mut waiter, stop);
         for step in std::mem::take(&mut self.steps) {
             let prepared = self.shaping.prepare(&step)?;
-            let Some(due) = self.wait_for(&step, &mut waiter, stop) else { break };
+            let due = start.map(|start| start + step.at.unwrap_or_default());
+            let Some(due) = due.filter(|due| self.wait_for(*due, &mut waiter, stop)) else { break };
             let held = self.shaping.set(&step, &prepared)?;
             let (stamp, now) = (self.bounds.clock().stamp(), self.bounds.clock().now());
             lateness.record(now.saturating_since(due));
@@ -283,7 +285,7 @@ impl Changes {
             }
             self.tell(step, stamp);
         }
-        while !self.is_over(stop) {
+        while !is_over(&self.bounds, stop) {
             waiter.wait(&mut [], self.bounds.clock().now() + pace.heartbeat());
         }
         Ok(Shaped {
@@ -295,27 +297,22 @@ impl Changes {
         })
     }
 
-    /// When the step is due, shortly before it is; `None` once the trial is over.
-    fn wait_for(&self, step: &Step, waiter: &mut Waiter, stop: &AtomicBool) -> Option<Instant> {
+    /// Until shortly before a step is due; `false` once the trial is over.
+    fn wait_for(&self, due: Instant, waiter: &mut Waiter, stop: &AtomicBool) -> bool {
         let clock = self.bounds.clock();
-        let lead = match self.bounds.pace() {
-            Pace::Real => LEAD,
-            Pace::Virtual => VIRTUAL_LEAD,
-        };
-        while !self.is_over(stop) {
-            let heartbeat = clock.now() + self.bounds.pace().heartbeat();
-            let due = self.bounds.start().map(|start| start + step.at.unwrap_or_default());
-            let begin = due.map(|due| due - lead);
-            match due.zip(begin) {
-                Some((due, begin)) if begin <= clock.now() => return Some(due),
-                _ => waiter.wait(&mut [], begin.unwrap_or(heartbeat).min(heartbeat)),
+        let begin = due
+            - match self.bounds.pace() {
+                Pace::Real => LEAD,
+                Pace::Virtual => VIRTUAL_LEAD,
+            };
+        while !is_over(&self.bounds, stop) {
+            let now = clock.now();
+            if begin <= now {
+                return true;
             }
+            waiter.wait(&mut [], begin.min(now + self.bounds.pace().heartbeat()));
         }
-        None
-    }
-
-    fn is_over(&self, stop: &AtomicBool) -> bool {
-        self.bounds.is_over() || stop.load(Ordering::Acquire)
+        false
     }
 
     /// The observer may have ended, and then nobody has to know any more.
@@ -325,6 +322,23 @@ impl Changes {
             let _ = self.told.send(Changed { path, direction, stamp, profile });
         }
     }
+}
+
+/// When the workload starts, as soon as that is agreed; `None` once the trial is over. Stalls count
+/// from then on.
+fn wait_for_start(bounds: &Bounds, waiter: &mut Waiter, stop: &AtomicBool) -> Option<Instant> {
+    while !is_over(bounds, stop) {
+        if let Some(start) = bounds.start() {
+            waiter.start_counting_stalls();
+            return Some(start);
+        }
+        waiter.wait(&mut [], bounds.clock().now() + bounds.pace().heartbeat());
+    }
+    None
+}
+
+fn is_over(bounds: &Bounds, stop: &AtomicBool) -> bool {
+    bounds.is_over() || stop.load(Ordering::Acquire)
 }
 
 /// For each path up and down, whether a profile of the plan has a bucket: then there is one behind

@@ -94,3 +94,19 @@ fn every_option_can_be_shown() {
     }
     assert_eq!(when(Some(Duration::ZERO)), "at 0 s of the workload");
 }
+
+/// As the threads of the other engines count them: while a connection is set up, it spoils nothing
+/// that the host stands still.
+#[test]
+fn stalls_count_from_when_the_start_is_agreed() {
+    let bounds = Bounds::new(Pace::Real);
+    let mut waiter = Waiter::new(bounds.clock(), Pace::Real, Priority::Relay, SPIN);
+    let stall = Duration::from_millis(25);
+    waiter.note_stall(stall);
+    bounds.set_start(Instant::from_nanos(1));
+    let start = wait_for_start(&bounds, &mut waiter, &AtomicBool::new(false));
+    assert_eq!((start, waiter.stalls()), (bounds.start(), Stalls::default()));
+    waiter.note_stall(stall);
+    assert_ne!(waiter.stalls(), Stalls::default());
+    assert_eq!(wait_for_start(&bounds, &mut waiter, &AtomicBool::new(true)), None);
+}
