@@ -48,6 +48,7 @@ pub struct Waiter {
     realtime: bool,
     /// When the last wait ended.
     awake_since: Instant,
+    /// Processor time, not the clock's: a thread that is put aside while it spins uses none.
     spun: Duration,
 }
 
@@ -105,19 +106,19 @@ impl Waiter {
     }
 
     fn spin_until(&mut self, sources: &mut [PollFd<'_>], deadline: Instant) {
-        let from = self.clock.now();
+        let used_before = thread_cpu_time();
         while self.clock.now() + BLINK < deadline && !poll_for(sources, Duration::ZERO) {}
         while self.clock.now() < deadline && deadline <= self.clock.now() + BLINK {
             std::hint::spin_loop();
         }
-        self.spun += self.clock.now().saturating_since(from);
+        self.spun += thread_cpu_time().saturating_sub(used_before);
     }
 
     pub fn is_realtime(&self) -> bool {
         self.realtime
     }
 
-    /// Time spent awake and waiting.
+    /// Processor time used awake and waiting.
     pub fn spun(&self) -> Duration {
         self.spun
     }
@@ -188,7 +189,48 @@ impl Duty {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::unistd::Pid;
+
     use super::*;
+
+    /// Another thread has the processor for most of the time.
+    #[test]
+    fn what_a_thread_spins_is_part_of_the_processor_time_that_it_used() {
+        let processors = sched_getaffinity(Pid::from_raw(0)).expect("it has some");
+        let mut one = CpuSet::new();
+        let first = (0..CpuSet::count()).find(|&cpu| processors.is_set(cpu) == Ok(true));
+        one.set(first.expect("it has one")).expect("it is in the set");
+        let pin = move || sched_setaffinity(Pid::from_raw(0), &one).expect("it may run there");
+        let done = AtomicBool::new(false);
+        let (spun, used) = thread::scope(|scope| {
+            scope.spawn(|| {
+                pin();
+                // Above the other, where that is allowed.
+                let _ = run_first_in_first_out(Priority::Relay as i32);
+                let clock = Clock::start();
+                let limit = clock.now() + Duration::from_secs(10);
+                while !done.load(Ordering::Acquire) && clock.now() < limit {
+                    let until = clock.now() + Duration::from_millis(3);
+                    while clock.now() < until {}
+                    thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let spinner = scope.spawn(|| {
+                pin();
+                let clock = Clock::start();
+                let mut waiter = Waiter::new(clock, Pace::Real, Priority::Endpoint, Duration::ZERO);
+                waiter.spin_until(&mut [], clock.now() + Duration::from_millis(40));
+                done.store(true, Ordering::Release);
+                (waiter.spun(), thread_cpu_time())
+            });
+            spinner.join().expect("it ends")
+        });
+        assert!(!spun.is_zero() && spun <= used, "{spun:?} of {used:?}");
+    }
 
     fn at(us: u64) -> Instant {
         Instant::from_nanos(us * 1000)
