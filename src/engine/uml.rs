@@ -33,6 +33,7 @@ use super::{Engine, EngineError, EngineKind, Event, Trial, kernel_socket, netem}
 use crate::protocol::qlog::LOG_LIMIT;
 use crate::recording::{Recording, format};
 use crate::scenario::plan::Plan;
+use crate::workload::Keep;
 
 /// The engine, with a kernel that can serve.
 #[derive(Debug, Clone)]
@@ -181,10 +182,33 @@ fn log_mib(trial: &Trial) -> u64 {
 /// Room for the kernel and the program.
 const BASE_MIB: u64 = 512;
 
-/// The same, and for each message as it is sent, kept and written.
+/// The same, and for each message as it is sent, kept and written. A histogram is as large whatever
+/// is in it.
 fn memory_mib(plan: &Plan) -> u64 {
-    const MESSAGES_PER_MIB: f64 = 2000.0;
+    const MESSAGES_PER_MIB: u64 = 2000;
     let periodic = plan.workload.periodic();
-    let messages = periodic.rate * periodic.duration.as_secs_f64();
-    BASE_MIB + (messages / MESSAGES_PER_MIB) as u64
+    match periodic.keep {
+        Keep::Messages => BASE_MIB + periodic.count() / MESSAGES_PER_MIB,
+        Keep::Histogram => BASE_MIB,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::sample::plan;
+    use crate::workload::{Periodic, Workload};
+
+    #[test]
+    fn a_guest_has_room_for_every_message_that_it_keeps_and_no_more_for_a_histogram() {
+        let guest = |keep| {
+            let (rate, duration) = (100_000.0, Duration::from_secs(10_000));
+            let mut plan = plan(1);
+            let periodic = plan.workload.periodic().clone();
+            plan.workload = Workload::Control(Periodic { rate, duration, keep, ..periodic });
+            memory_mib(&plan)
+        };
+        assert_eq!(guest(Keep::Messages), 512 + 500_000);
+        assert_eq!(guest(Keep::Histogram), 512);
+    }
 }
