@@ -2,6 +2,7 @@
 //! alone and against the engine in virtual time. Asserts what happened to which packet and never
 //! how soon.
 
+mod namespaces;
 mod relay_trials;
 
 use std::collections::BTreeSet;

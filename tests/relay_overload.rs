@@ -2,6 +2,7 @@
 //! when told to. A program of its own, since a trial that takes all it can get disturbs those that
 //! run beside it.
 
+mod namespaces;
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod relay_trials;
 

@@ -25,6 +25,9 @@ mod fidelity;
 mod frame;
 pub mod kernel_socket;
 mod lab;
+#[cfg(test)]
+#[path = "../../tests/namespaces/mod.rs"]
+mod namespaces;
 pub mod netem;
 mod outcome;
 mod pace;

@@ -5,6 +5,8 @@
 //! connection is taken to hang.
 
 mod lab;
+#[path = "../namespaces/mod.rs"]
+mod namespaces;
 mod programs;
 mod sender;
 mod tunnel;

@@ -4,6 +4,8 @@
 
 mod counts;
 mod dying;
+#[path = "../namespaces/mod.rs"]
+mod namespaces;
 mod refused;
 mod rootless;
 mod trials;

@@ -25,8 +25,11 @@ senders:
 /// lies.
 #[test]
 fn an_ordinary_user_runs_them_all_on_the_relay() {
-    if !has_kcptun() || relay().is_none() || !geteuid().is_root() {
+    if !has_kcptun() || relay().is_none() {
         return;
+    }
+    if !geteuid().is_root() {
+        return eprintln!("skipped: only root can become another user");
     }
     let folder = tempfile::tempdir().expect("a folder");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).expect("set");

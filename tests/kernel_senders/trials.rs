@@ -17,21 +17,17 @@ use impairlab::timeline::{Change, Outage, Timeline};
 use impairlab::units::{Direction, IpVersion, PathId, Probability};
 use impairlab::workload::{Keep, Periodic, Workload};
 
+use crate::namespaces;
+
 pub const FIRST: PathId = PathId(0);
 pub const SECOND: PathId = PathId(1);
 pub const SIZE: u32 = 600;
 const RATE: f64 = 50.0;
 const REQUIRED: &str = "IMPAIRLAB_UML_TESTS";
 
-/// The relay, in real time; `None`, saying so, where there are no namespaces.
+/// The relay, in real time; `None`, saying so, where there are no namespaces and none are expected.
 pub fn relay() -> Option<Relay> {
-    match netns::Namespace::new("probe") {
-        Ok(_) => Some(Relay),
-        Err(error) => {
-            eprintln!("skipped: no namespaces here: {error}");
-            None
-        }
-    }
+    namespaces::are_here().then_some(Relay)
 }
 
 /// Guests; `None`, saying so, where there is no kernel for them and none is expected.

@@ -7,6 +7,8 @@ use impairlab::link::profile::LinkProfile;
 use impairlab::timeline::Change;
 use netns::{End, MacAddress, Namespace, Topology};
 
+use crate::namespaces;
+
 pub struct Lab {
     pub vehicle: Namespace,
     pub middle: Namespace,
@@ -22,13 +24,13 @@ pub const VEHICLE: [&str; 2] = ["10.8.0.1", "fd08::1"];
 pub const CLOUD: [&str; 2] = ["10.8.0.2", "fd08::2"];
 
 impl Lab {
-    /// `None`, and a word about it, where there are no namespaces.
+    /// `None`, and a word about it, where there are no namespaces and none are expected.
     pub fn build(up: LinkProfile, down: LinkProfile, changes: Vec<Change>) -> Option<Self> {
-        let spaces = ["vehicle", "middle", "cloud"].map(Namespace::new);
-        let [Ok(vehicle), Ok(middle), Ok(cloud)] = spaces else {
-            eprintln!("skipped: no namespaces here");
+        if !namespaces::are_here() {
             return None;
-        };
+        }
+        let [vehicle, middle, cloud] = ["vehicle", "middle", "cloud"]
+            .map(|name| Namespace::new(name).expect("there was one just now"));
         let [left, right] = [("left", 3), ("right", 4)]
             .map(|(name, mac)| End::new(&middle, name, MacAddress::local(mac)));
         let interfaces = [left.index(), right.index()];

@@ -3,6 +3,8 @@
 //! packet and never how soon.
 
 mod lab;
+#[path = "../namespaces/mod.rs"]
+mod namespaces;
 mod tap;
 
 use std::collections::BTreeSet;
