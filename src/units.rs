@@ -83,6 +83,14 @@ pub enum Direction {
 
 impl Direction {
     pub const BOTH: [Direction; 2] = [Direction::Up, Direction::Down];
+
+    /// Its place in [`Direction::BOTH`], and in whatever has something for each.
+    pub fn index(self) -> usize {
+        match self {
+            Direction::Up => 0,
+            Direction::Down => 1,
+        }
+    }
 }
 
 impl fmt::Display for Direction {

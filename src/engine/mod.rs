@@ -151,8 +151,7 @@ impl Trial {
     /// packets for lost that overtake one another by a quarter of it: they meet the delay of the
     /// path itself.
     pub fn clean_profile(&self, path: PathId, direction: Direction) -> LinkProfile {
-        let path = &self.plan.paths[path.index()];
-        let profile = if direction == Direction::Up { &path.up } else { &path.down };
+        let profile = self.plan.paths[path.index()].profile(direction);
         clean_profile(match self.sender().protocol.needs_a_kernel() {
             true => profile.delay.min(LONGEST_CLEAN_DELAY),
             false => CLEAN_DELAY,
@@ -169,7 +168,7 @@ impl Trial {
     /// repetition. Each change has its own, since the kernel's netem starts its generator anew with
     /// each: with one seed for all, the draws of the first packets would come again.
     pub fn link_seed(&self, path: PathId, direction: Direction, change: usize) -> u64 {
-        let purpose = 2 * u64::from(path.0) + u64::from(direction == Direction::Down);
+        let purpose = 2 * u64::from(path.0) + direction.index() as u64;
         let first = mix(self.repetition_seed() ^ mix(purpose + 1));
         match change {
             0 => first,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::link::profile::LinkProfile;
 use crate::protocol::ProtocolSettings;
 use crate::timeline::Timeline;
-use crate::units::{IpVersion, PathId};
+use crate::units::{Direction, IpVersion, PathId};
 use crate::workload::{Keep, Workload};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +38,16 @@ pub struct PathPlan {
     pub ip: IpVersion,
     pub up: LinkProfile,
     pub down: LinkProfile,
+}
+
+impl PathPlan {
+    /// Of one direction, at the start of the workload.
+    pub fn profile(&self, direction: Direction) -> &LinkProfile {
+        match direction {
+            Direction::Up => &self.up,
+            Direction::Down => &self.down,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -98,7 +98,7 @@ impl Shaping {
         let paths = trial.plan.paths.iter().zip(buckets).zip(0..);
         let disciplines = paths.flat_map(|((path, buckets), id)| {
             [Direction::Up, Direction::Down].map(|direction| {
-                let has_bucket = buckets[usize::from(direction == Direction::Down)];
+                let has_bucket = buckets[direction.index()];
                 Discipline::new(&path.name, PathId(id), direction, lab, has_bucket)
             })
         });
@@ -349,8 +349,8 @@ pub(super) fn buckets(plan: &Plan) -> Vec<[bool; 2]> {
     let mut buckets: Vec<[bool; 2]> =
         first.map(|both| both.map(|profile| profile.bucket.is_some())).collect();
     for change in &plan.timeline.changes {
-        let way = usize::from(change.direction == Direction::Down);
-        buckets[change.path.index()][way] |= change.profile.bucket.is_some();
+        let buckets = &mut buckets[change.path.index()];
+        buckets[change.direction.index()] |= change.profile.bucket.is_some();
     }
     buckets
 }
@@ -360,8 +360,8 @@ pub(super) fn buckets(plan: &Plan) -> Vec<[bool; 2]> {
 fn steps(trial: &Trial) -> Vec<Step> {
     let plan = &trial.plan;
     let mut changes_before = vec![0; plan.paths.len() * 2];
-    let mut setting = |path: PathId, direction, profile: &LinkProfile| {
-        let discipline = path.index() * 2 + usize::from(direction == Direction::Down);
+    let mut setting = |path: PathId, direction: Direction, profile: &LinkProfile| {
+        let discipline = path.index() * 2 + direction.index();
         let number: usize = changes_before[discipline];
         changes_before[discipline] += 1;
         let seed = Some(trial.link_seed(path, direction, number));

@@ -24,7 +24,6 @@ use crate::engine::syscalls::BATCH;
 use crate::engine::tap::Tap;
 use crate::link::profile::LinkProfile;
 use crate::recording::Volume;
-use crate::units::Direction;
 
 /// The books are brought up to what happened this long ago: by then the kernel has handed out every
 /// frame that it had stamped, and the changes of that time are known.
@@ -189,7 +188,7 @@ impl Observer {
 
     fn take_changes(&mut self) {
         for Changed { path, direction, stamp, profile } in self.changes.try_iter() {
-            let way = path.index() * 2 + usize::from(direction == Direction::Down);
+            let way = path.index() * 2 + direction.index();
             self.events.push(Event { stamp, way, what: What::Change(Box::new(profile)) });
         }
     }

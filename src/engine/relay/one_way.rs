@@ -77,10 +77,7 @@ pub(super) struct Due {
 impl OneWay {
     pub(super) fn new(trial: &Trial, path: PathId, direction: Direction) -> Self {
         let plan = &trial.plan;
-        let profile = match direction {
-            Direction::Up => &plan.paths[path.index()].up,
-            Direction::Down => &plan.paths[path.index()].down,
-        };
+        let profile = plan.paths[path.index()].profile(direction);
         let mine = |change: &&Change| change.path == path && change.direction == direction;
         let changes = plan.timeline.changes.iter().filter(mine).cloned();
         let seed = |number| trial.link_seed(path, direction, number);

@@ -43,11 +43,7 @@ impl OneWay {
         path: PathId,
         direction: Direction,
     ) {
-        let plan = &trial.plan.paths[path.index()];
-        let profile = match direction {
-            Direction::Up => &plan.up,
-            Direction::Down => &plan.down,
-        };
+        let profile = trial.plan.paths[path.index()].profile(direction);
         let link = Link::new(profile, trial.link_seed(path, direction, 0));
         let (witness, volume) = (Witness::new(profile), trial.volume(path, direction));
         self.live = Some(Live { link, witness, start, volume });
