@@ -37,6 +37,7 @@ mod receive_batch;
 pub mod relay;
 mod side_by_side;
 pub mod sim;
+mod snmp;
 mod syscalls;
 mod tap;
 mod udp_overflows;

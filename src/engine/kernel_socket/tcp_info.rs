@@ -1,12 +1,12 @@
 //! What the kernel tells of a TCP socket: `struct tcp_info` of `linux/tcp.h`, which later kernels
 //! have made longer, so what one does not tell is zero or missing.
 
-use std::fs;
 use std::io;
 use std::os::fd::BorrowedFd;
 
 use netns::Namespace;
 
+use crate::engine::snmp;
 use crate::engine::syscalls::read_option;
 use crate::recording::TcpFigures;
 
@@ -72,31 +72,13 @@ impl TcpInfo<'_> {
 
 /// `TcpRetransSegs`: by all sockets of a namespace since it was made.
 pub fn retransmitted_in(namespace: &Namespace) -> u64 {
-    let read = || fs::read_to_string("/proc/thread-self/net/snmp").unwrap_or_default();
     // A namespace that cannot be entered any more has nothing to say.
-    namespace.run(read).map_or(0, |table| retransmitted(&table))
-}
-
-/// Names in one line and their values in the next.
-fn retransmitted(snmp: &str) -> u64 {
-    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
-    let Some((names, values)) = lines.next().zip(lines.next()) else { return 0 };
-    let mut fields = names.split_whitespace().zip(values.split_whitespace());
-    let found = fields.find(|(name, _)| *name == "RetransSegs");
-    found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
+    namespace.run(snmp::read).map_or(0, |table| snmp::sum(&table, "Tcp", &["RetransSegs"]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_namespaces_own_count_is_found() {
-        let snmp = "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm InSegs RetransSegs OutRsts\n\
-            Tcp: 1 1000 17 3\n";
-        assert_eq!(retransmitted(snmp), 17);
-        assert_eq!(retransmitted(""), 0);
-    }
 
     #[test]
     fn what_an_old_kernel_does_not_tell_is_missing() {
