@@ -1,5 +1,8 @@
-//! What an engine measured in one trial, and the recording made of it.
+//! What an engine measured in one trial, put together from its parts, and the recording made of it.
 
+use super::conductor::Conducted;
+use super::endpoint::Ended;
+use super::fidelity::{Lateness, Stalls, Timekeeping};
 use super::{ETHERNET_HEADER, Trial};
 use crate::link::Counters;
 use crate::protocol::{Delivery, ProtocolStatistics, ShardCounts};
@@ -23,6 +26,60 @@ pub struct Outcome {
     pub messages: Messages,
     pub status: Status,
     pub fidelity: Option<Fidelity>,
+}
+
+/// What an engine whose endpoints run by themselves saw of a trial between them.
+pub struct Between {
+    /// Up and down.
+    pub handshake: [WireCount; 2],
+    pub wire: Vec<PathWire>,
+    pub receipts: Vec<PathReceipts>,
+    pub volumes: Vec<Volume>,
+    /// Of its own threads.
+    pub timekeeping: Timekeeping,
+}
+
+impl Outcome {
+    /// From the endpoints of a trial and what was between them.
+    pub fn of(conducted: Conducted, between: Between) -> Self {
+        let Conducted { connecting, accepted, messages, status, vehicle, cloud } = conducted;
+        let timekeeping = between.timekeeping.with(&vehicle, &cloud);
+        let [up, down] = between.handshake;
+        Self {
+            handshake: Handshake { duration: connecting, up, down },
+            delivery: vehicle.delivery,
+            statistics: vehicle.statistics,
+            error_correction: both(vehicle.error_correction, cloud.error_correction),
+            kernel_sockets: both(vehicle.sockets, cloud.sockets),
+            wire: between.wire,
+            receipts: between.receipts,
+            volumes: between.volumes,
+            accepted,
+            messages,
+            status,
+            fidelity: Some(timekeeping.fidelity()),
+        }
+    }
+}
+
+fn both<T>(vehicle: Option<T>, cloud: Option<T>) -> Option<[T; 2]> {
+    Some([vehicle?, cloud?])
+}
+
+impl Timekeeping {
+    /// And of the endpoints.
+    fn with(self, vehicle: &Ended, cloud: &Ended) -> Self {
+        Self {
+            reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
+            stalls: Stalls::sum([self.stalls, vehicle.stalls, cloud.stalls]),
+            realtime: self.realtime && vehicle.realtime && cloud.realtime,
+            damage: [self.damage, vehicle.damage, cloud.damage].into_iter().sum(),
+            sends: vehicle.sends.clone(),
+            vehicle_cpu: vehicle.cpu,
+            cloud_cpu: cloud.cpu,
+            ..self
+        }
+    }
 }
 
 impl Recording {

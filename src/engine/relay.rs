@@ -15,14 +15,15 @@ use self::middle::{Middle, Relayed};
 pub use self::wire::{Wire, WirePlan, WireReport};
 use super::bounds::Bounds;
 use super::conductor::{Conducted, Conductor};
-use super::fidelity::{Lateness, Stalls, Timekeeping};
+use super::fidelity::Timekeeping;
 use super::lab::{Joint, Lab};
+use super::outcome::Between;
 use super::pace::Pace;
 use super::packet_socket::PacketSocket;
 use super::side_by_side::side_by_side;
 use super::{Engine, EngineError, EngineKind, Event, Outcome, Trial, kernel_socket};
 use crate::protocol::Role;
-use crate::recording::{Handshake, Recording};
+use crate::recording::Recording;
 use crate::scenario::plan::Plan;
 use crate::units::IpVersion;
 
@@ -118,36 +119,21 @@ impl Drop for Running {
 }
 
 fn outcome(conducted: Conducted, relayed: Relayed) -> Outcome {
-    let Conducted { connecting, accepted, messages, status, vehicle, cloud } = conducted;
     let timekeeping = Timekeeping {
         packets: relayed.packets,
         stamps: relayed.stamps,
         changes: relayed.changes,
-        reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
-        stalls: Stalls::sum([relayed.stalls, vehicle.stalls, cloud.stalls]),
-        realtime: relayed.realtime && vehicle.realtime && cloud.realtime,
-        damage: [relayed.damage, vehicle.damage, cloud.damage].into_iter().sum(),
-        sends: vehicle.sends,
-        vehicle_cpu: vehicle.cpu,
-        cloud_cpu: cloud.cpu,
+        stalls: relayed.stalls,
+        realtime: relayed.realtime,
+        damage: relayed.damage,
         ..Timekeeping::default()
     };
-    Outcome {
-        handshake: Handshake {
-            duration: connecting,
-            up: relayed.handshake_up,
-            down: relayed.handshake_down,
-        },
-        delivery: vehicle.delivery,
-        statistics: vehicle.statistics,
-        error_correction: vehicle.error_correction.zip(cloud.error_correction).map(<[_; 2]>::from),
-        kernel_sockets: vehicle.sockets.zip(cloud.sockets).map(<[_; 2]>::from),
+    let between = Between {
+        handshake: [relayed.handshake_up, relayed.handshake_down],
         wire: relayed.wire,
         receipts: relayed.receipts,
         volumes: relayed.volumes,
-        accepted,
-        messages,
-        status,
-        fidelity: Some(timekeeping.fidelity()),
-    }
+        timekeeping,
+    };
+    Outcome::of(conducted, between)
 }

@@ -7,11 +7,12 @@ use super::error::NetemError;
 use super::ledger::{Count, Remains};
 use super::observer::Observed;
 use crate::engine::conductor::Conducted;
-use crate::engine::fidelity::{Damage, Lateness, Stalls, Timekeeping};
+use crate::engine::fidelity::{Damage, Lateness, Timekeeping};
 use crate::engine::lab::Lab;
+use crate::engine::outcome::Between;
 use crate::engine::{Outcome, Pace};
 use crate::recording::receipt::PathReceipts;
-use crate::recording::{Handshake, PathWire, QdiscCounters};
+use crate::recording::{PathWire, QdiscCounters};
 use crate::units::{Direction, PathId};
 
 pub(super) struct Measured {
@@ -24,7 +25,8 @@ pub(super) struct Measured {
 }
 
 pub(super) fn outcome(measured: Measured) -> Outcome {
-    let Measured { pace, conducted, shaped, observed, counters } = measured;
+    let timekeeping = timekeeping(&measured);
+    let Measured { conducted, observed, counters, .. } = measured;
     let wire = |(id, (counts, kernel)): (u8, (&[Count; 2], [Counters; 2]))| {
         let ([up, down], kernel) = (counts, kernel.map(|way| way.netem));
         PathWire { path: PathId(id), up: up.link, down: down.link, kernel: Some(kernel) }
@@ -34,38 +36,33 @@ pub(super) fn outcome(measured: Measured) -> Outcome {
         up: up.receipts.clone(),
         down: down.receipts.clone(),
     };
+    let handshake =
+        |way: Direction| observed.counts.iter().map(|both| both[way.index()].handshake).sum();
+    let each = observed.counts.iter().flatten();
+    let between = Between {
+        handshake: Direction::BOTH.map(handshake),
+        wire: (0..).zip(observed.counts.iter().zip(counters)).map(wire).collect(),
+        receipts: (0..).zip(&observed.counts).map(receipts).collect(),
+        volumes: each.filter_map(|count| count.volume.clone()).collect(),
+        timekeeping,
+    };
+    Outcome::of(conducted, between)
+}
+
+/// Of the threads beside the endpoints.
+fn timekeeping(measured: &Measured) -> Timekeeping {
+    let Measured { pace, shaped, observed, .. } = measured;
     let each = observed.counts.iter().flatten();
     let strays = each.clone().map(|count| count.strays).sum();
-    let damage = Damage { unseen: observed.unseen, strays, ..Damage::default() };
-    let Conducted { connecting, accepted, messages, status, vehicle, cloud } = conducted;
-    let timekeeping = Timekeeping {
-        pace,
-        packets: Lateness::sum(each.clone().map(|count| &count.packets)),
-        changes: shaped.lateness,
-        reads: Lateness::sum([&vehicle.reads, &cloud.reads]),
-        stalls: Stalls::sum([shaped.stalls, vehicle.stalls, cloud.stalls]),
-        realtime: shaped.realtime && vehicle.realtime && cloud.realtime,
-        damage: [damage, vehicle.damage, cloud.damage].into_iter().sum(),
-        sends: vehicle.sends,
-        vehicle_cpu: vehicle.cpu,
-        cloud_cpu: cloud.cpu,
+    Timekeeping {
+        pace: *pace,
+        packets: Lateness::sum(each.map(|count| &count.packets)),
+        changes: shaped.lateness.clone(),
+        stalls: shaped.stalls,
+        realtime: shaped.realtime,
+        damage: Damage { unseen: observed.unseen, strays, ..Damage::default() },
         seedless: shaped.seedless,
         ..Timekeeping::default()
-    };
-    let handshake = |way: usize| observed.counts.iter().map(|both| both[way].handshake).sum();
-    Outcome {
-        handshake: Handshake { duration: connecting, up: handshake(0), down: handshake(1) },
-        delivery: vehicle.delivery,
-        statistics: vehicle.statistics,
-        error_correction: vehicle.error_correction.zip(cloud.error_correction).map(<[_; 2]>::from),
-        kernel_sockets: vehicle.sockets.zip(cloud.sockets).map(<[_; 2]>::from),
-        wire: (0..).zip(observed.counts.iter().zip(counters)).map(wire).collect(),
-        volumes: each.filter_map(|count| count.volume.clone()).collect(),
-        receipts: (0..).zip(&observed.counts).map(receipts).collect(),
-        accepted,
-        messages,
-        status,
-        fidelity: Some(timekeeping.fidelity()),
     }
 }
 
