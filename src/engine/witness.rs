@@ -278,6 +278,7 @@ impl Past {
         }
     }
 
+    /// Puts down how long a packet took.
     fn time(&mut self, packet: &Pending, at: u64, late: u64, row: &mut Row) {
         let did = &mut row.receipt.did;
         let delay = at as f64 - packet.entered as f64;
@@ -297,28 +298,42 @@ impl Past {
         if let Some(law) = row.law.as_ref().filter(|_| !packet.held_up) {
             let waits = self.latest as f64 - packet.entered as f64;
             let occupies = law.occupancy(packet.length);
-            let expected = law.expect(waits, occupies as f64);
-            let beyond = delay - expected.mean;
-            sums.beyond += beyond;
-            sums.beyond_squares += beyond * beyond;
-            sums.variance += expected.variance;
-            sums.square_variance += expected.square_variance;
-            if !law.is_tie(waits, self.slack) {
-                did.overtaking.expected += law.overtakes(waits);
-            }
-            let waited = law.surely_waits(waits);
-            did.backlog.periods += u64::from(waited && !self.waited);
-            self.waited = waited;
-            if waited {
-                did.backlog.packets += 1;
-                did.backlog.asked += occupies;
-                did.backlog.took += at.saturating_sub(self.latest + self.late);
-                did.backlog.late += late as i64 - self.late as i64;
+            self.expect(law, (waits, occupies), delay, did);
+            if self.waits(law, waits, did) {
+                let backlog = &mut did.backlog;
+                backlog.asked += occupies;
+                backlog.took += at.saturating_sub(self.latest + self.late);
+                backlog.late += late as i64 - self.late as i64;
             }
         }
         if due >= self.latest {
             (self.latest, self.late) = (due, late);
         }
+    }
+
+    /// Puts down what the law says of a packet that came so long before the one before it was due
+    /// to leave, and occupies the link for so long.
+    fn expect(&self, law: &DelayLaw, (waits, occupies): (f64, u64), delay: f64, did: &mut Tally) {
+        let expected = law.expect(waits, occupies as f64);
+        let beyond = delay - expected.mean;
+        let sums = &mut did.delay;
+        sums.beyond += beyond;
+        sums.beyond_squares += beyond * beyond;
+        sums.variance += expected.variance;
+        sums.square_variance += expected.square_variance;
+        if !law.is_tie(waits, self.slack) {
+            did.overtaking.expected += law.overtakes(waits);
+        }
+    }
+
+    /// Whether the packet certainly waits for the one before; those that do, one after the other,
+    /// are a period.
+    fn waits(&mut self, law: &DelayLaw, waits: f64, did: &mut Tally) -> bool {
+        let waited = law.surely_waits(waits);
+        did.backlog.periods += u64::from(waited && !self.waited);
+        did.backlog.packets += u64::from(waited);
+        self.waited = waited;
+        waited
     }
 }
 
