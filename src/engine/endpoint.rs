@@ -122,12 +122,9 @@ impl Side {
         let _ = self.reports.send(report);
     }
 
-    /// Bytes of the cloud's answer to each message.
-    fn response_size(&self) -> Option<usize> {
-        match (&self.workload, self.role) {
-            (Workload::Echo { response_size, .. }, Role::Server) => Some(*response_size as usize),
-            _ => None,
-        }
+    /// Of the cloud, where the workload asks for one.
+    fn answer(&self, id: u64) -> Option<Vec<u8>> {
+        (self.role == Role::Server).then(|| self.workload.answer(id)).flatten()
     }
 }
 
@@ -226,11 +223,9 @@ impl Endpoint {
     fn deliver(&mut self, message: &[u8]) {
         let now = self.watch.now();
         let Some(id) = message_id(message) else { return };
-        if let Some(size) = self.side.response_size() {
-            let mut response = vec![0; size];
-            write_message(id, &mut response);
+        if let Some(answer) = self.side.answer(id) {
             // A refused answer is a message that never completes.
-            let _ = self.carrier.send(&response, &self.watch);
+            let _ = self.carrier.send(&answer, &self.watch);
         } else {
             self.side.tell(Report::Delivered { id, at: self.watch.since_start(now) });
         }

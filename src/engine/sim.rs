@@ -19,7 +19,7 @@ use crate::recording::{Handshake, MessageLog, Recording, Status};
 use crate::scenario::plan::{Plan, SenderPlan};
 use crate::timeline::Change;
 use crate::units::Instant;
-use crate::workload::{Periodic, Workload, write_message};
+use crate::workload::{Periodic, write_message};
 
 /// Virtual time between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -271,14 +271,6 @@ impl<'a> Run<'a> {
 
     fn elapsed(&self) -> Duration {
         self.world.now().saturating_since(self.start)
-    }
-}
-
-/// Bytes of the answer to a message, if the workload asks for one.
-fn response_size(workload: &Workload) -> Option<usize> {
-    match workload {
-        Workload::Control(_) => None,
-        Workload::Echo { response_size, .. } => Some(*response_size as usize),
     }
 }
 

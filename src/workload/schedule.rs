@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::message::write_message;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Workload {
@@ -67,6 +69,14 @@ impl Workload {
             Workload::Control(periodic) => (periodic.size, 0),
             Workload::Echo { request, response_size } => (request.size, *response_size),
         }
+    }
+
+    /// What the cloud answers to this message; `None` where it answers nothing.
+    pub fn answer(&self, id: u64) -> Option<Vec<u8>> {
+        let Workload::Echo { response_size, .. } = self else { return None };
+        let mut answer = vec![0; *response_size as usize];
+        write_message(id, &mut answer);
+        Some(answer)
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::meter::{Meter, Side};
 use super::path::OneWay;
-use super::response_size;
 use crate::engine::{EngineError, Trial};
 use crate::protocol::{
     Delivery, LEAST_WORK, Output, Protocol, ProtocolStatistics, Role, Sent, ShardCounts, State,
@@ -16,7 +15,7 @@ use crate::recording::{PathWire, Volume, WireCount};
 use crate::scenario::plan::PathPlan;
 use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
-use crate::workload::{message_id, write_message};
+use crate::workload::{Workload, message_id};
 
 /// Things that may happen at one instant, the work at it included; more means that a protocol asks
 /// to be woken at once for ever.
@@ -30,8 +29,8 @@ pub(super) struct World {
     vehicle: Endpoint,
     cloud: Endpoint,
     paths: Vec<Path>,
-    /// Bytes of the cloud's answer to each message.
-    response_size: Option<usize>,
+    /// For the cloud's answers.
+    workload: Workload,
     /// Of the processor time, where that is measured.
     meter: Option<Rc<Meter>>,
 }
@@ -68,7 +67,7 @@ impl World {
             vehicle: endpoint(Role::Client)?,
             cloud: endpoint(Role::Server)?,
             paths: trial.plan.paths.iter().map(path).collect(),
-            response_size: response_size(&trial.plan.workload),
+            workload: trial.plan.workload.clone(),
             meter: None,
         })
     }
@@ -194,15 +193,14 @@ impl World {
     /// What the application at this end does with a message: answer it, or count it as arrived.
     fn application(&mut self, end: Direction, message: &[u8], delivered: Delivered<'_>) {
         let Some(id) = message_id(message) else { return };
-        match (end, self.response_size) {
-            (Direction::Down, Some(size)) => {
-                let mut response = vec![0; size];
-                write_message(id, &mut response);
+        let at_cloud = end == Direction::Down;
+        match at_cloud.then(|| self.workload.answer(id)).flatten() {
+            Some(answer) => {
                 // A refused answer is a message that never completes.
                 let (protocol, now) = (&mut self.cloud.protocol, self.now);
-                let _ = measured(&self.meter, Side::Gateway, || protocol.send(now, &response));
+                let _ = measured(&self.meter, Side::Gateway, || protocol.send(now, &answer));
             }
-            _ => delivered(id, self.now),
+            None => delivered(id, self.now),
         }
     }
 
