@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::bounds::Bounds;
 use super::pace::Pace;
 use super::real_clock::{Clock, RealtimeOffset};
-use crate::protocol::LEAST_WORK;
 use crate::units::Instant;
 
 #[derive(Debug)]
@@ -41,14 +40,6 @@ impl Watch {
         match self.pace {
             Pace::Real => self.clock.now(),
             Pace::Virtual => self.turn,
-        }
-    }
-
-    /// When an answer to what came at `now` is ready.
-    pub fn then(&self) -> Instant {
-        match self.pace {
-            Pace::Real => self.clock.now(),
-            Pace::Virtual => self.turn + LEAST_WORK,
         }
     }
 

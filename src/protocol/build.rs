@@ -7,7 +7,7 @@ use super::replicate::{DatagramCopies, MessageCopies};
 use super::settings::{Copy, ReplicateSettings};
 use super::udp::Udp;
 use super::udp_arq::UdpArq;
-use super::{Protocol, ProtocolSettings, Role, mpquic, quic};
+use super::{Protocol, ProtocolSettings, Role, Ticking, mpquic, quic};
 use crate::units::PathId;
 
 #[derive(Debug, Error)]
@@ -24,6 +24,14 @@ pub enum BuildError {
 
 /// Both sides of a connection are built from the same settings and the same seed.
 pub fn build(
+    settings: &ProtocolSettings,
+    role: Role,
+    seed: u64,
+) -> Result<Box<dyn Protocol>, BuildError> {
+    Ok(Box::new(Ticking::new(bare(settings, role, seed)?)))
+}
+
+fn bare(
     settings: &ProtocolSettings,
     role: Role,
     seed: u64,
@@ -53,13 +61,13 @@ fn replicate(
     let paths = settings.paths.clone();
     Ok(match settings.copy {
         Copy::Datagram => {
-            let connection = build(&inner.on_path(paths[0]), role, seed)?;
+            let connection = bare(&inner.on_path(paths[0]), role, seed)?;
             Box::new(DatagramCopies::new(connection, paths))
         }
         Copy::Message => {
             // Each connection has keys and ids of its own.
             let seed_of = |path: PathId| seed.wrapping_add(u64::from(path.0));
-            let connection = |path| Ok((path, build(&inner.on_path(path), role, seed_of(path))?));
+            let connection = |path| Ok((path, bare(&inner.on_path(path), role, seed_of(path))?));
             let connections: Result<_, BuildError> = paths.into_iter().map(connection).collect();
             Box::new(MessageCopies::new(connections?))
         }

@@ -15,6 +15,7 @@ pub mod qlog;
 pub mod quic;
 pub mod replicate;
 pub mod settings;
+mod ticking;
 pub mod udp;
 pub mod udp_arq;
 
@@ -22,28 +23,17 @@ pub use build::{BuildError, build};
 pub use kcptun::fec::ShardCounts;
 pub use qlog::{Qlog, QlogBook};
 pub use settings::ProtocolSettings;
-
-use std::time::Duration;
+pub use ticking::Ticking;
 
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Instant, PathId};
 
-/// What a driver lets pass between an event and the answer to it where work takes no time.
-///
-/// No end answers at the very instant of an event, and some rules part the two: a packet that was
-/// sent no later than the present recovery began is taken for sent before (RFC 9002, appendix B.5).
-/// Without this, all that goes out as a loss is noticed would count as that, and no loss among it
-/// would ever be answered: quinn's Cubic on two paths has a P99 that is a quarter too low then, and
-/// the same whether this is a nanosecond or 20 µs.
-pub const LEAST_WORK: Duration = Duration::from_nanos(1);
-
 /// One side of a connection: no sockets, no clock, no threads.
 ///
 /// The driver (an engine) calls `send` and `receive` as things happen, and after each of them, and
 /// whenever the instant of the last [`Output::Wait`] has come, calls `poll` until it says `Wait`
-/// again. `now` never goes back, but that of `poll` is later, by [`LEAST_WORK`] at least, than that of
-/// what it answers.
+/// again. `now` never goes back, and may stand still: what [`build`] gives counts on from there.
 pub trait Protocol {
     /// Takes a whole message for delivery to the other side.
     fn send(&mut self, now: Instant, message: &[u8]) -> Sent;

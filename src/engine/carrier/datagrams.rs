@@ -82,7 +82,7 @@ impl Carrier for Datagrams {
     }
 
     fn poll(&mut self, watch: &Watch) -> Step {
-        match self.protocol.poll(watch.then()) {
+        match self.protocol.poll(watch.now()) {
             Output::Transmit(datagram) => {
                 self.transmit(&datagram);
                 Step::Done

@@ -7,8 +7,7 @@ use super::meter::{Meter, Side};
 use super::path::OneWay;
 use crate::engine::{EngineError, Trial};
 use crate::protocol::{
-    Delivery, LEAST_WORK, Output, Protocol, ProtocolStatistics, Role, Sent, ShardCounts, State,
-    build,
+    Delivery, Output, Protocol, ProtocolStatistics, Role, Sent, ShardCounts, State, build,
 };
 use crate::recording::receipt::PathReceipts;
 use crate::recording::{PathWire, Volume, WireCount};
@@ -17,14 +16,17 @@ use crate::timeline::Change;
 use crate::units::{Direction, Instant, PathId};
 use crate::workload::{Workload, message_id};
 
-/// Things that may happen at one instant, the work at it included; more means that a protocol asks
+/// Things that may happen before time has gone on by [`STANDSTILL`]; more means that a protocol asks
 /// to be woken at once for ever.
-const EVENTS_PER_INSTANT: u32 = 1_000_000;
+const EVENTS_AT_ONCE: u32 = 1_000_000;
+/// More than the clock of a protocol gains on this one by ticking.
+const STANDSTILL: Duration = Duration::from_millis(10);
 
 pub(super) struct World {
     now: Instant,
-    /// How long an endpoint takes to answer what happens to it.
-    pub(super) work: Duration,
+    /// What has happened since …
+    events: u32,
+    counting_since: Instant,
     sender: String,
     vehicle: Endpoint,
     cloud: Endpoint,
@@ -62,7 +64,8 @@ impl World {
         let path = |plan: &PathPlan| Path { up: OneWay::new(plan.ip), down: OneWay::new(plan.ip) };
         Ok(Self {
             now: Instant::ZERO,
-            work: LEAST_WORK,
+            events: 0,
+            counting_since: Instant::ZERO,
             sender: sender.name.clone(),
             vehicle: endpoint(Role::Client)?,
             cloud: endpoint(Role::Server)?,
@@ -70,6 +73,18 @@ impl World {
             workload: trial.plan.workload.clone(),
             meter: None,
         })
+    }
+
+    /// Wraps the protocols of both ends.
+    #[cfg(test)]
+    pub(super) fn wrap(&mut self, wrapping: impl Fn(Box<dyn Protocol>) -> Box<dyn Protocol>) {
+        for end in [&mut self.vehicle, &mut self.cloud] {
+            let idle =
+                Box::new(crate::protocol::udp::Udp::new(&crate::protocol::settings::UdpSettings {
+                    path: PathId(0),
+                }));
+            end.protocol = wrapping(std::mem::replace(&mut end.protocol, idle));
+        }
     }
 
     /// From now on the processor time of each side is counted.
@@ -128,19 +143,25 @@ impl World {
         until: Instant,
         delivered: Delivered<'_>,
     ) -> Result<(), EngineError> {
-        let mut events = 0;
         while let Some(next) = self.next_event().filter(|next| *next <= until) {
-            events = if next > self.now + self.work { 0 } else { events + 1 };
-            if events > EVENTS_PER_INSTANT {
-                let at_ns = self.now.as_nanos();
-                return Err(EngineError::Stuck { sender: self.sender.clone(), at_ns });
-            }
+            self.count_event(next)?;
             self.now = next;
             self.deliver_datagrams();
             self.settle(Direction::Up, delivered);
             self.settle(Direction::Down, delivered);
         }
         self.now = self.now.max(until);
+        Ok(())
+    }
+
+    fn count_event(&mut self, at: Instant) -> Result<(), EngineError> {
+        if at > self.counting_since + STANDSTILL {
+            (self.events, self.counting_since) = (0, at);
+        }
+        self.events += 1;
+        if self.events > EVENTS_AT_ONCE {
+            return Err(EngineError::Stuck { sender: self.sender.clone(), at_ns: at.as_nanos() });
+        }
         Ok(())
     }
 
@@ -166,7 +187,7 @@ impl World {
             return;
         }
         loop {
-            match self.poll(direction) {
+            match self.poll(direction, now) {
                 Output::Transmit(datagram) => {
                     let path = &mut self.paths[datagram.path.index()];
                     path.towards(direction).push(now, datagram);
@@ -181,13 +202,12 @@ impl World {
         }
     }
 
-    fn poll(&mut self, direction: Direction) -> Output {
-        let done = self.now + self.work;
+    fn poll(&mut self, direction: Direction, now: Instant) -> Output {
         let (endpoint, side) = match direction {
             Direction::Up => (&mut self.vehicle, Side::Vehicle),
             Direction::Down => (&mut self.cloud, Side::Gateway),
         };
-        measured(&self.meter, side, || endpoint.protocol.poll(done))
+        measured(&self.meter, side, || endpoint.protocol.poll(now))
     }
 
     /// What the application at this end does with a message: answer it, or count it as arrived.
