@@ -106,11 +106,11 @@ pub fn title_below(canvas: &mut Canvas, plot: &Plot, title: &str) {
 /// Grid lines and labels of an axis from bottom to top, left of the plot.
 pub fn axis_left(canvas: &mut Canvas, plot: &Plot, axis: &Axis, title: &str) {
     for (value, y) in axis.ticks(20.0) {
-        canvas.line((plot.left, y), (plot.right, y), thin(GRID));
-        // The band above the plot has a label of its own.
-        if y < plot.top + LABEL {
+        // The band above the plot has a label of its own, and a line without one says nothing.
+        if y < plot.top + LABEL / 2.0 {
             continue;
         }
+        canvas.line((plot.left, y), (plot.right, y), thin(GRID));
         canvas.text(&super::axis::latency_label(value), (plot.left - 8.0, y), label(Align::Right));
     }
     let upright = Text { upright: true, ..label(Align::Centre) };

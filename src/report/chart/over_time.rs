@@ -109,13 +109,17 @@ fn how_to_read(data: &Data) -> String {
     };
     let histogram =
         data.recordings.iter().any(|trial| matches!(trial.messages, Messages::Histogram(_)));
+    let edge = match least_ms(data) < floor_ms(data) {
+        true => "Dots at the lower edge of a strip: this latency or less. ",
+        false => "",
+    };
     let dot = match histogram {
         false => "a message, by when it was due",
         true => "P50, P99 or the worst of the messages due in a slice of time",
     };
     format!(
-        "{}{}{run}{vehicles}{shaded}Each dot: {dot}. Ticks above a strip: messages that were lost. The \
-         latencies of all senders have the same scale.",
+        "{}{}{run}{vehicles}{shaded}Each dot: {dot}. {edge}Ticks above a strip: messages that were \
+         lost. The latencies of all senders have the same scale.",
         signs(data.report),
         remark(data.report, "Shown:")
     )
@@ -125,13 +129,27 @@ fn seconds_label(seconds: f64) -> String {
     format!("{seconds} s")
 }
 
+/// From the least latency of all, but at most a decade below the least median: a message that was
+/// delivered at once would take half the height, and one without any latency has no logarithm.
 fn latency_axis(data: &Data, span: Span) -> Axis {
-    let ends = chosen(data.report).into_iter().flat_map(|sender| {
-        let latencies = &sender.pooled.latencies;
-        [latencies.ranked(1), latencies.worst_delivered()]
+    let worst = chosen(data.report).into_iter().map(|it| it.pooled.latencies.worst_delivered());
+    let worst = worst.flatten().map(Latency::as_ms_or_infinity);
+    let low = least_ms(data).max(floor_ms(data));
+    Axis::logarithmic(worst.chain([low, deadline_ms(data)]), span)
+}
+
+fn least_ms(data: &Data) -> f64 {
+    let least = chosen(data.report).into_iter().map(|it| it.pooled.latencies.ranked(1));
+    least.flatten().map(Latency::as_ms_or_infinity).fold(f64::INFINITY, f64::min)
+}
+
+fn floor_ms(data: &Data) -> f64 {
+    let medians = chosen(data.report).into_iter().map(|it| {
+        let latencies = &it.pooled.latencies;
+        latencies.ranked(latencies.count().div_ceil(2))
     });
-    let values = ends.flatten().map(Latency::as_ms_or_infinity).chain([deadline_ms(data)]);
-    Axis::logarithmic(values, span)
+    let median = medians.flatten().map(Latency::as_ms_or_infinity).fold(f64::INFINITY, f64::min);
+    median / 10.0
 }
 
 struct Strip<'a> {

@@ -50,7 +50,7 @@ pub fn draw<'a>(data: &Data<'a>, canvas: &mut Canvas) {
     let (grey, coloured): (Vec<&Curve>, Vec<&Curve>) =
         curves.iter().partition(|curve| curve.look == SenderLook::Other);
     grey.iter().chain(&coloured).for_each(|curve| curve.draw(canvas));
-    shares_lost(canvas, &coloured);
+    shares_lost(canvas, &curves);
     deadline_across(data, canvas, &plot, &axis);
     let points: Vec<Point> =
         coloured.iter().flat_map(|curve| curve.points(&curve.of.latencies)).collect();
@@ -94,12 +94,15 @@ fn stroke(look: SenderLook) -> Stroke {
     Stroke { colour, width, dash: look.dash() }
 }
 
-/// Beside the heads of the arrows where there is room; all are in the legend.
-fn shares_lost(canvas: &mut Canvas, curves: &[&Curve]) {
+/// Beside the heads of the arrows in colour where there is room; all those are in the legend.
+fn shares_lost(canvas: &mut Canvas, curves: &[Curve]) {
     let mut heads: Vec<(f64, &Curve)> =
-        curves.iter().filter_map(|curve| Some((curve.arrow()?[1].0, *curve))).collect();
+        curves.iter().filter_map(|curve| Some((curve.arrow()?[1].0, curve))).collect();
     heads.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (place, (x, curve)) in heads.iter().enumerate() {
+        if curve.look == SenderLook::Other {
+            continue;
+        }
         let text = figures::share(curve.of.lost_share());
         let end = x + HEAD + 3.0 + text_width(&text, SMALL, false);
         let next = heads.get(place + 1).map_or(f64::INFINITY, |(next, _)| next - HEAD);
