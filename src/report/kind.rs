@@ -11,6 +11,8 @@ pub struct Kind {
     /// The word for the protocol in a scenario file; for one that is replicated, what is.
     pub family: &'static str,
     pub redundancy: Redundancy,
+    /// Whether it sends parity beside the data.
+    pub error_correction: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,18 +33,26 @@ impl Redundancy {
 
 impl Kind {
     pub fn of(protocol: &ProtocolSettings) -> Self {
-        let (family, redundancy) = match protocol {
+        let (alone, redundancy) = match protocol {
             ProtocolSettings::Replicate(replicate) => {
                 let redundancy = match replicate.copy {
                     Copy::Datagram => Redundancy::Datagrams,
                     Copy::Message => Redundancy::Messages,
                 };
-                (replicate.protocol.keyword(), redundancy)
+                (&*replicate.protocol, redundancy)
             }
-            other if other.paths().len() > 1 => (other.keyword(), Redundancy::OwnPaths),
-            other => (other.keyword(), Redundancy::OnePath),
+            other if other.paths().len() > 1 => (other, Redundancy::OwnPaths),
+            other => (other, Redundancy::OnePath),
         };
-        Self { family, redundancy }
+        Self { family: alone.keyword(), redundancy, error_correction: corrects_errors(alone) }
+    }
+}
+
+fn corrects_errors(protocol: &ProtocolSettings) -> bool {
+    match protocol {
+        ProtocolSettings::Kcp(kcp) => kcp.fec.is_some(),
+        ProtocolSettings::Kcptun(kcptun) => kcptun.fec.is_some(),
+        _ => false,
     }
 }
 
@@ -60,13 +70,15 @@ impl fmt::Display for Redundancy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::kcptun::fec::GroupSizes;
+    use crate::protocol::settings::{KcpSettings, ReplicateSettings};
     use crate::recording::sample;
 
     #[test]
     fn what_is_replicated_belongs_to_its_own_family() {
         let plan = sample::plan(1);
         let kinds = plan.senders.iter().map(|sender| {
-            let Kind { family, redundancy } = Kind::of(&sender.protocol);
+            let Kind { family, redundancy, .. } = Kind::of(&sender.protocol);
             format!("{}: {family}, {redundancy}", sender.name)
         });
         insta::assert_snapshot!(kinds.collect::<Vec<_>>().join("\n"), @"
@@ -77,5 +89,21 @@ mod tests {
         kcp-both: kcp, datagrams copied
         quic-both: quic, datagrams copied
         ");
+    }
+
+    #[test]
+    fn parity_is_seen_in_copies_too() {
+        let kcp = |fec| {
+            ProtocolSettings::Kcp(KcpSettings { fec, ..KcpSettings::new(crate::units::PathId(0)) })
+        };
+        let copied = |protocol| {
+            let paths = vec![crate::units::PathId(0), crate::units::PathId(1)];
+            let protocol = Box::new(protocol);
+            ProtocolSettings::Replicate(ReplicateSettings { paths, copy: Copy::Message, protocol })
+        };
+        let fec = GroupSizes::new(3, 2).ok();
+        let corrects = [kcp(None), kcp(fec), copied(kcp(None)), copied(kcp(fec))]
+            .map(|protocol| Kind::of(&protocol).error_correction);
+        assert_eq!(corrects, [false, true, false, true]);
     }
 }

@@ -1,7 +1,8 @@
-//! One colour a sender in every chart: the fourteen for categories of IBM's Carbon Design System
-//! (<https://carbondesignsystem.com/data-visualization/color-palettes>), each of which stands out
-//! from white paper. The first eight are those that people with any kind of colour blindness tell
-//! apart best; from the ninth sender on lines are dashed as well.
+//! One colour a sender in every chart. The first eight are of IBM's Carbon Design System
+//! (<https://carbondesignsystem.com/data-visualization/color-palettes>), those of its fourteen for
+//! categories that people with any kind of colour blindness tell apart best: some of the others
+//! look alike to them. The rest were searched for, as far from those and from one another as colours
+//! get that stand out from white paper; from the ninth sender on lines are dashed as well.
 
 use plotters::style::{Color, RGBAColor, RGBColor};
 
@@ -15,7 +16,7 @@ pub const OUTAGE: RGBColor = RGBColor(228, 228, 228);
 pub const DEADLINE: RGBColor = RGBColor(160, 0, 0);
 
 /// Neighbours lie far apart.
-const COLOURS: [RGBColor; 14] = [
+pub const COLOURS: [RGBColor; 20] = [
     RGBColor(105, 41, 196),
     RGBColor(178, 134, 0),
     RGBColor(0, 157, 154),
@@ -24,12 +25,18 @@ const COLOURS: [RGBColor; 14] = [
     RGBColor(250, 77, 86),
     RGBColor(165, 110, 255),
     RGBColor(0, 93, 93),
-    RGBColor(87, 4, 8),
-    RGBColor(238, 83, 139),
-    RGBColor(17, 146, 232),
-    RGBColor(159, 24, 83),
-    RGBColor(0, 45, 156),
-    RGBColor(25, 128, 56),
+    RGBColor(123, 111, 51),
+    RGBColor(3, 3, 219),
+    RGBColor(171, 27, 147),
+    RGBColor(75, 75, 51),
+    RGBColor(243, 3, 195),
+    RGBColor(75, 39, 51),
+    RGBColor(171, 39, 255),
+    RGBColor(87, 3, 3),
+    RGBColor(111, 159, 99),
+    RGBColor(51, 15, 111),
+    RGBColor(135, 135, 219),
+    RGBColor(183, 3, 99),
 ];
 /// Carbon's Gray 50.
 const GREY: RGBColor = RGBColor(141, 141, 141);
@@ -39,7 +46,7 @@ const SOLID: usize = 8;
 /// Of a sender, the same in all charts of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SenderLook {
-    /// By its number among those in colour.
+    /// By its number among those in colour, of which there are no more than colours.
     Coloured(usize),
     /// One of too many: grey.
     Other,
@@ -48,7 +55,7 @@ pub enum SenderLook {
 impl SenderLook {
     pub fn colour(self) -> RGBColor {
         match self {
-            Self::Coloured(number) => COLOURS[number % COLOURS.len()],
+            Self::Coloured(number) => COLOURS[number],
             Self::Other => GREY,
         }
     }
@@ -67,7 +74,7 @@ impl SenderLook {
     /// Of a whole line.
     pub fn dash(self) -> f64 {
         match self {
-            Self::Coloured(number) => [0.0, 9.0, 5.0, 2.5][(number / SOLID).min(3)],
+            Self::Coloured(number) => [0.0, 9.0, 5.0][(number / SOLID).min(2)],
             Self::Other => 0.0,
         }
     }

@@ -97,15 +97,21 @@ fn the_first_eight_all_differ_for_every_eye() {
     }
 }
 
+/// Half as much again as the least of Carbon's fourteen.
 #[test]
-fn a_colour_that_comes_again_has_another_dash() {
-    let looks: Vec<_> = (0..32)
-        .map(|number| {
-            let look = SenderLook::Coloured(number);
-            (look.opaque().rgb(), look.dash().to_bits())
-        })
-        .collect();
-    for (n, look) in looks.iter().enumerate() {
-        assert!(!looks[n + 1..].contains(look), "{n}");
+fn all_differ_for_every_eye() {
+    for (n, colour) in COLOURS.iter().enumerate() {
+        for other in &COLOURS[n + 1..] {
+            let distance = distance(*colour, *other);
+            assert!(distance >= 14.5, "{colour:?} and {other:?}: {distance:.1}");
+        }
+    }
+}
+
+#[test]
+fn lines_of_eight_senders_each_are_dashed_alike() {
+    for n in SOLID..COLOURS.len() {
+        let [one, before] = [n, n - SOLID].map(|number| SenderLook::Coloured(number).dash());
+        assert_ne!(one, before, "{n}");
     }
 }
