@@ -93,12 +93,38 @@ pub struct Place {
 }
 
 /// Around each point, first beside it, then in ever wider rings; the one taken touches nothing and
-/// is the nearest, or else the one whose leader runs over the fewest other points. `None` where no
-/// place within `room` is free.
+/// is the nearest, or else the one whose leader runs over the fewest other points. Those before have
+/// the better places, but for those that would have none: they go first. `None` where no place
+/// within `room` is free even so.
 pub fn place(labels: &[(Point, Point)], room: Area, drawn: Drawn) -> Vec<Option<Place>> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    let mut best = place_in(&order, labels, room, drawn);
+    let mut last = best.clone();
+    for _ in 0..TRIES {
+        if best.iter().all(Option::is_some) {
+            break;
+        }
+        // Stable, so that the others stay as they were.
+        order.sort_by_key(|n| last[*n].is_some());
+        last = place_in(&order, labels, room, drawn);
+        let placed = |places: &[Option<Place>]| places.iter().flatten().count();
+        if placed(&last) > placed(&best) {
+            best.clone_from(&last);
+        }
+    }
+    best
+}
+
+/// One after another; the places are in the order of the labels.
+fn place_in(
+    order: &[usize],
+    labels: &[(Point, Point)],
+    room: Area,
+    drawn: Drawn,
+) -> Vec<Option<Place>> {
     let marks: Vec<Area> = drawn.marks.iter().map(|at| Area::around(*at, (MARK, MARK))).collect();
-    let mut places: Vec<Option<Place>> = Vec::new();
-    for (at, size) in labels {
+    let mut places: Vec<Option<Place>> = vec![None; labels.len()];
+    for (n, (at, size)) in order.iter().map(|n| (*n, labels[*n])) {
         let taken: Vec<Place> = places.iter().flatten().copied().collect();
         let is_free = |place: &Place| {
             let covers = |other: &Area| place.area.meets(other);
@@ -111,14 +137,15 @@ pub fn place(labels: &[(Point, Point)], room: Area, drawn: Drawn) -> Vec<Option<
                     covers(&other.area) || cuts(&other.area) || place.is_confused_with(other)
                 })
         };
-        let candidates = candidates(*at, *size).map(|area| Place::of(area, *at, drawn.marks));
-        let cost = |place: &Place| place.cost(*at, &marks);
-        let best = candidates.filter(is_free).min_by(|a, b| cost(a).total_cmp(&cost(b)));
-        places.push(best);
+        let candidates = candidates(at, size).map(|area| Place::of(area, at, drawn.marks));
+        let cost = |place: &Place| place.cost(at, &marks);
+        places[n] = candidates.filter(is_free).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     }
     places
 }
 
+/// In how many other orders places are looked for.
+const TRIES: usize = 12;
 /// The side of the square around a point that is kept free.
 const MARK: f64 = 14.0;
 const RINGS: u32 = 40;

@@ -31,6 +31,8 @@ const LOST_BAND: f64 = 19.0;
 const APART: f64 = 13.0;
 const STRONG: f64 = 6.5;
 const WEAK: f64 = 5.0;
+/// Of a grey one: no eye takes it for one in colour.
+const FAINT: f64 = 3.5;
 
 pub fn height(data: &Data) -> f64 {
     top(data) + (key::height(data) + BOTTOM).max(570.0)
@@ -84,39 +86,45 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     let drawn = Drawn { marks: &marks, texts: &[deadline], lines: &lines };
     let room = Area { left: left + 2.0, top: plot.top + 1.0, right, bottom: plot.bottom };
     let above = Area { top: top(data) - 14.0, bottom: plot.top - 1.0, ..room };
-    for room in [room, above] {
-        names::draw(data, canvas, &placed, room, drawn);
-    }
+    let rooms = [room, above].into_iter();
+    let nameless = rooms.map(|room| names::draw(data, canvas, &placed, room, drawn)).sum();
     key::draw(data, canvas, &placed, (right + 24.0, top(data) + 8.0));
-    note(canvas, &how_to_read(data, &placed));
+    note(canvas, &how_to_read(data, &placed, nameless));
 }
 
-fn how_to_read(data: &Data, placed: &[Placed]) -> String {
+/// `nameless`: how many points in colour there was no room for a name for.
+fn how_to_read(data: &Data, placed: &[Placed], nameless: usize) -> String {
+    let any = |which: fn(&Spot) -> bool| placed.iter().any(|it| which(&it.spot));
+    let says = |is_so: bool, sentence: &'static str| if is_so { sentence } else { "" };
     let intervals: Intervals = placed.iter().flat_map(|it| it.spot.intervals()).collect();
     let intervals = intervals.sentence(data.report, "Lines through a point");
-    let hollow = match placed.iter().any(|it| !it.spot.p99.enough && it.spot.sender.is_ranked()) {
-        true => "Hollow: too few samples to bound the P99 from above. ",
-        false => "",
-    };
-    let lost = match placed.iter().any(|it| it.spot.p99_ms().is_infinite()) {
-        true => {
-            "Lost: more than 1 % never arrives, so there is no P99, and no place on the front. "
-        }
-        false => "",
-    };
-    let unranked = match placed.iter().any(|it| !it.spot.sender.is_ranked()) {
+    let hollow = says(
+        any(|spot| !spot.p99.enough && spot.sender.is_ranked()),
+        "Hollow: too few samples to bound the P99 from above. ",
+    );
+    let lost = says(
+        any(|spot| spot.p99_ms().is_infinite()),
+        "Lost: more than 1 % never arrives, so there is no P99, and no place on the front. ",
+    );
+    let certain = says(
+        any(|spot| spot.on_front() && spot.is_certain()),
+        "Bold: on the front for all values within the intervals; of others near it chance may decide. ",
+    );
+    let unranked = match any(|spot| !spot.sender.is_ranked()) {
         true => format!("{}Crosses beat nobody, and are beaten by nobody. ", signs(data.report)),
         false => String::new(),
     };
-    let remark = remark(data.report, "Named and in colour:");
-    // Which says the same.
-    let front = match remark.is_empty() {
-        true => "Front: no other sender is better in both. ",
-        false => "",
+    let (shown, nameless) = match nameless {
+        0 => ("Named and in colour:", String::new()),
+        1 => ("In colour:", "For the name of one there is no room: see its colour. ".to_owned()),
+        n => ("In colour:", format!("For the names of {n} there is no room: see their colours. ")),
     };
+    let remark = remark(data.report, shown);
+    // Which says the same.
+    let front = says(remark.is_empty(), "Front: no other sender beats it in both. ");
     format!(
-        "{remark}Lower and further left is better. {front}{unranked}{intervals}{hollow}{lost}The \
-         handshake is not in the cost."
+        "{remark}{nameless}Lower and further left is better. {front}{certain}{unranked}{intervals}\
+         {hollow}{lost}The handshake is not in the cost."
     )
 }
 
@@ -253,7 +261,11 @@ impl Spot<'_> {
 impl Placed<'_> {
     fn mark(&self, canvas: &mut Canvas) {
         let shape = self.spot.shape();
-        let radius = if self.spot.on_front() { STRONG } else { WEAK };
+        let radius = match (self.spot.on_front(), self.spot.look) {
+            (true, SenderLook::Coloured(_)) => STRONG,
+            (false, SenderLook::Coloured(_)) => WEAK,
+            (_, SenderLook::Other) => FAINT,
+        };
         if self.spot.on_front() {
             shape.fill(canvas, self.at, radius + 2.0, INK.mix(1.0));
             shape.fill(canvas, self.at, radius + 0.8, PAPER.mix(1.0));

@@ -2,7 +2,7 @@
 
 use plotters::style::Color;
 
-use super::{Placed, STRONG, WEAK, front_stroke, shape};
+use super::{FAINT, Placed, STRONG, WEAK, front_stroke, shape};
 use crate::report::Redundancy;
 use crate::report::chart::Data;
 use crate::report::chart::canvas::{Align, Canvas, Point, Text, WIDTH};
@@ -43,11 +43,21 @@ pub(super) fn draw(data: &Data, canvas: &mut Canvas, placed: &[Placed], from: Po
     if placed.iter().any(|it| it.spot.on_front() && it.spot.is_certain()) {
         key.name("bold: for certain", true);
     }
-    key.canvas.circle(key.middle(), WEAK, FAINT_INK.mix(1.0));
-    key.name("no ring: beaten in both", false);
+    if placed.iter().any(|it| !it.spot.on_front() && it.spot.sender.is_ranked()) {
+        key.canvas.circle(key.middle(), WEAK, FAINT_INK.mix(1.0));
+        key.name(without_ring(placed), false);
+    }
     if placed.iter().any(|it| !it.spot.sender.is_ranked()) {
         Shape::Cross.fill(key.canvas, key.middle(), WEAK, FAINT_INK.mix(1.0));
         key.name("cross: not ranked", false);
+    }
+}
+
+/// Who has no P99 is not on the front even where nobody beats it.
+fn without_ring(placed: &[Placed]) -> &'static str {
+    match placed.iter().any(|it| it.spot.p99_ms().is_infinite() && it.spot.sender.is_ranked()) {
+        true => "no ring: beaten, or no P99",
+        false => "no ring: beaten",
     }
 }
 
@@ -69,7 +79,7 @@ impl Key<'_, '_> {
             }
         }
         if let Some(others) = others(data.report) {
-            self.canvas.circle(self.middle(), WEAK, SenderLook::Other.opaque());
+            self.canvas.circle(self.middle(), FAINT, SenderLook::Other.opaque());
             self.name(&others, false);
         }
     }

@@ -12,8 +12,14 @@ use crate::report::chart::palette::{FAINT_INK, INK, PAPER, SenderLook};
 const LONGEST_NAME: f64 = 190.0;
 
 /// Of the points in a room those in colour, and those of the front first, so that they have the
-/// best places.
-pub(super) fn draw(data: &Data, canvas: &mut Canvas, placed: &[Placed], room: Area, drawn: Drawn) {
+/// best places. Returns how many there was no room for.
+pub(super) fn draw(
+    data: &Data,
+    canvas: &mut Canvas,
+    placed: &[Placed],
+    room: Area,
+    drawn: Drawn,
+) -> usize {
     let inside = placed.iter().filter(|it| (room.top..=room.bottom).contains(&it.at.1));
     let mut named: Vec<&Placed> =
         inside.filter(|it| data.look(it.spot.sender) != SenderLook::Other).collect();
@@ -37,6 +43,7 @@ pub(super) fn draw(data: &Data, canvas: &mut Canvas, placed: &[Placed], room: Ar
         let look = Text { bold: it.spot.is_certain_member(), colour, ..label(Align::Centre) };
         canvas.text(text, area.middle(), look);
     }
+    named.len() - found.len()
 }
 
 fn text(spot: &Spot) -> String {

@@ -34,7 +34,52 @@ fn the_caption_says_of_the_lines_what_is_drawn() {
                 assert_eq!(lines, drawn);
             }
         }
-        let caption = how_to_read(data, &placed);
+        let caption = how_to_read(data, &placed, 0);
         assert!(caption.contains(says), "{runs}: {caption}");
     }
+}
+
+/// The words of a chart, in the order in which they are drawn: names at points before the legend.
+fn words(plan: &crate::scenario::plan::Plan, recordings: &[crate::recording::Recording]) -> String {
+    let report = summarise(plan, recordings);
+    let data = Data::new(&report, recordings);
+    let mut document = String::new();
+    let mut canvas = Canvas::svg(&mut document, height(&data));
+    draw(&data, &mut canvas);
+    canvas.finish().unwrap();
+    let words = document.split("<text").skip(1).filter_map(|rest| rest.split_once(">\n"));
+    words.filter_map(|(_, rest)| rest.split('\n').next()).map(|it| format!("[{it}]")).collect()
+}
+
+/// All in one place: no names of sixteen go around it without a leader across another.
+#[test]
+fn points_without_a_name_are_counted() {
+    for count in [2, 8, 16] {
+        let mut plan = sample::plan(1);
+        let name = |n: usize| format!("a sender with quite a long name, {n:02}");
+        plan.senders = (0..count)
+            .map(|n| crate::scenario::plan::SenderPlan { name: name(n), ..plan.senders[1].clone() })
+            .collect();
+        let recording =
+            |n| crate::recording::Recording { sender: name(n), ..sample::recording("kcp", 0) };
+        let words = words(&plan, &(0..count).map(recording).collect::<Vec<_>>());
+        let (plot, key) = words.split_once("[Senders]").unwrap();
+        let named = plot.matches("[a sender with").count();
+        assert_eq!(key.matches("[a sender with").count(), count);
+        let without = match count - named {
+            0 => String::new(),
+            1 => "For the name of one there is no room".to_owned(),
+            n => format!("For the names of {n} there is no room"),
+        };
+        assert_eq!(words.contains("there is no room"), named < count, "{words}");
+        assert!(words.contains(&without), "{named} of {count}: {words}");
+    }
+}
+
+#[test]
+fn who_has_no_p99_is_not_said_to_be_beaten() {
+    let (plan, recordings) = (sample::plan(1), sample::recordings(1));
+    assert!(words(&plan, &recordings).contains("[no ring: beaten, or no P99]"));
+    let delivering: Vec<_> = recordings.into_iter().filter(|it| it.sender != "udp").collect();
+    assert!(words(&plan, &delivering).contains("[no ring: beaten]"));
 }
