@@ -57,18 +57,21 @@ impl Messages {
     }
 
     /// Those scheduled in a stretch of time. Of a histogram: its slices that lie wholly within,
-    /// each with its worst latency and its counts, and nothing else.
-    pub fn scheduled_within(&self, from: Duration, until: Duration) -> Messages {
+    /// each with its worst latency and its counts, and nothing else; `None` if there is no such
+    /// slice.
+    pub fn scheduled_within(&self, from: Duration, until: Duration) -> Option<Messages> {
         let (from, until) = (nanos(from), nanos(until));
         match self {
             Self::Each(messages) => {
                 let place = |time| messages.partition_point(|message| message.scheduled < time);
                 let (first, end) = (place(from), place(until));
-                Self::Each(messages[first..end.max(first)].to_vec())
+                Some(Self::Each(messages[first..end.max(first)].to_vec()))
             }
             Self::Histogram(histogram) => {
                 let within = |window: &&Window| from <= window.from && window.until <= until;
-                Self::Histogram(sum(histogram.windows.iter().filter(within)))
+                let mut windows = histogram.windows.iter().filter(within).peekable();
+                windows.peek()?;
+                Some(Self::Histogram(sum(windows)))
             }
         }
     }

@@ -102,8 +102,8 @@ pub struct OutageFigures {
     pub vehicle: u32,
     /// Of an interrupted trial: until it was stopped.
     pub outage: Outage,
-    /// With a histogram: of the slices that lie wholly within the outage; `None` without slices, as
-    /// of one of many vehicles.
+    /// With a histogram: of the slices that lie wholly within the outage; `None` if there is none,
+    /// as of one of many vehicles.
     pub messages: Option<u64>,
     pub lost: Option<u64>,
     pub late: Option<u64>,
@@ -123,29 +123,12 @@ impl Summary {
         let first = trials.first()?;
         let (count, vehicles) = (trials.len(), Vehicles::of(trials));
         let trials: &[&Recording] = &trials.iter().flat_map(|it| it.vehicles()).collect::<Vec<_>>();
-        let runs = units(trials, |group| {
-            let latencies = group.iter().map(|trial| trial.messages.latencies());
-            Distribution::pooled(&latencies.collect::<Vec<_>>())
-        });
-        let latencies = Distribution::pooled(&runs);
-        let traffic = amplification::traffic(trials);
-        let sum = |part: &dyn Fn(&Recording) -> u64| trials.iter().map(|trial| part(trial)).sum();
-        let deadline = first.workload.periodic().deadline;
-        let independent = trials.iter().all(|trial| has_independent_messages(trial));
+        let runs = distributions(trials, Messages::latencies);
+        let (latencies, traffic) = (Distribution::pooled(&runs), amplification::traffic(trials));
+        let sum = |of: &dyn Fn(&Messages) -> u64| trials.iter().map(|it| of(&it.messages)).sum();
         let (messages, delivered): (u64, u64) =
-            (sum(&|trial| trial.messages.scheduled()), sum(&|trial| trial.messages.delivered()));
-        let outages = trials.iter().flat_map(|trial| {
-            let met: Vec<Outage> = outages_met(trial).copied().collect();
-            let windows = Windows::of(&trial.messages, trial.workload.periodic().rate);
-            let recoveries = windows.recoveries(&met);
-            let backs = PathBack::of_all(trial, &met);
-            let figures = met.into_iter().zip(recoveries.into_iter().zip(backs));
-            figures.map(|(outage, (recovery, path_back))| OutageFigures {
-                path_back,
-                ..outage_figures(trial, &outage, recovery)
-            })
-        });
-        let retransmissions = trials.iter().map(|trial| trial.statistics.retransmissions);
+            (sum(&Messages::scheduled), sum(&Messages::delivered));
+        let (seed, deadline) = (first.seed, first.workload.periodic().deadline);
         Some(Self {
             sender: first.sender.clone(),
             protocol: first.protocol.keyword(),
@@ -156,24 +139,19 @@ impl Summary {
             messages,
             delivered,
             lost: messages.saturating_sub(delivered),
-            refused: sum(&|trial| trial.messages.refused()),
-            late: sum(&|trial| trial.messages.late(deadline)),
-            quantiles: Quantile::SHOWN
-                .map(|q| figure(&latencies, &runs, independent, q, first.seed)),
+            refused: sum(&Messages::refused),
+            late: sum(&|messages| messages.late(deadline)),
+            quantiles: Quantile::SHOWN.map(|it| figure(trials, &latencies, &runs, it)),
             worst: latencies.worst_delivered(),
             mean: latencies.mean_delivered(),
-            whole_mean: WholeFigure::mean(&runs, first.seed),
-            worst_of_a_run: WholeFigure::worst(&runs, first.seed),
-            longest_gap: longest(trials, first.seed),
-            outages: outages.collect(),
+            whole_mean: WholeFigure::mean(&runs, seed),
+            worst_of_a_run: WholeFigure::worst(&runs, seed),
+            longest_gap: longest(trials, seed),
+            outages: trials.iter().flat_map(|trial| outages_of(trial)).collect(),
             amplification: total(&traffic).amplification(),
-            amplification_interval: amplification::interval(
-                &traffic,
-                first.seed,
-                Amplification::total,
-            ),
+            amplification_interval: amplification::interval(&traffic, seed, Amplification::total),
             handshake: HandshakeCost::mean(trials),
-            retransmissions: retransmissions.sum(),
+            retransmissions: trials.iter().map(|it| it.statistics.retransmissions).sum(),
             error_correction: error_correction(trials),
             latencies,
         })
@@ -195,14 +173,20 @@ impl Summary {
 /// A quantile of the delivered messages alone. `trials` are of one sender of one plan; `None` if
 /// there are none.
 pub fn delivered_figure(trials: &[&Recording], quantile: Quantile) -> Option<Figure> {
-    let seed = trials.first()?.seed;
     let trials: Vec<&Recording> = trials.iter().flat_map(|it| it.vehicles()).collect();
-    let runs = units(&trials, |group| {
-        let latencies = group.iter().map(|trial| trial.messages.latencies());
-        Distribution::pooled(&latencies.map(|it| it.delivered()).collect::<Vec<_>>())
-    });
-    let independent = trials.iter().all(|trial| has_independent_messages(trial));
-    Some(figure(&Distribution::pooled(&runs), &runs, independent, quantile, seed))
+    let runs = distributions(&trials, |messages| messages.latencies().delivered());
+    (!trials.is_empty()).then(|| figure(&trials, &Distribution::pooled(&runs), &runs, quantile))
+}
+
+/// Of each unit.
+fn distributions(
+    trials: &[&Recording],
+    of: impl Fn(&Messages) -> Distribution,
+) -> Vec<Distribution> {
+    units(trials, |group| {
+        let latencies = group.iter().map(|trial| of(&trial.messages));
+        Distribution::pooled(&latencies.collect::<Vec<_>>())
+    })
 }
 
 impl Gap {
@@ -215,17 +199,18 @@ fn share(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { part as f64 / all as f64 }
 }
 
+/// Of the latencies of some trials, and of the runs that these are of.
 fn figure(
+    trials: &[&Recording],
     latencies: &Distribution,
     runs: &[Distribution],
-    independent: bool,
     quantile: Quantile,
-    seed: u64,
 ) -> Figure {
     let enough = latencies.count() >= quantile.samples_needed();
+    let seed = trials.first().map_or(0, |trial| trial.seed);
     let interval = if enough && runs.len() >= FEWEST_RUNS {
         over_runs(runs.len(), seed, |drawn| drawn_quantile(latencies, runs, drawn, quantile))
-    } else if independent {
+    } else if trials.iter().all(|trial| has_independent_messages(trial)) {
         order_statistics(latencies, quantile)
     } else {
         Interval::UNKNOWN
@@ -302,27 +287,40 @@ fn outages_met(trial: &Recording) -> impl Iterator<Item = &Outage> {
     trial.outages.iter().filter(met)
 }
 
+/// Of each outage that the trial met.
+fn outages_of(trial: &Recording) -> impl Iterator<Item = OutageFigures> {
+    let met: Vec<Outage> = outages_met(trial).copied().collect();
+    let windows = Windows::of(&trial.messages, trial.workload.periodic().rate);
+    let recoveries = windows.recoveries(&met);
+    let backs = PathBack::of_all(trial, &met);
+    let figures = met.into_iter().zip(recoveries.into_iter().zip(backs));
+    figures.map(|(outage, (recovery, path_back))| OutageFigures {
+        path_back,
+        ..outage_figures(trial, &outage, recovery)
+    })
+}
+
 fn outage_figures(trial: &Recording, outage: &Outage, recovery: Recovery) -> OutageFigures {
-    let periodic = trial.workload.periodic();
+    let deadline = trial.workload.periodic().deadline;
     let during = trial.messages.scheduled_within(outage.from, outage.until);
-    let kept = matches!(trial.messages, Messages::Each(_));
-    let latencies = during.latencies();
-    let told = !matches!(&trial.messages, Messages::Histogram(all) if all.windows.is_empty());
-    let lost = during.scheduled().saturating_sub(during.delivered());
+    let kept = during.as_ref().filter(|during| matches!(during, Messages::Each(_)));
+    let latencies = during.as_ref().map(Messages::latencies);
+    let quantile = |quantile| latencies.as_ref().filter(|_| kept.is_some())?.quantile(quantile);
     let until = match trial.status {
         Status::Interrupted { after } => outage.until.min(after),
         Status::Complete | Status::Closed { .. } => outage.until,
     };
+    let during = during.as_ref();
     OutageFigures {
         repetition: trial.repetition,
         vehicle: trial.vehicle,
         outage: Outage { until, ..*outage },
-        messages: told.then(|| during.scheduled()),
-        lost: told.then_some(lost),
-        late: kept.then(|| during.late(periodic.deadline)),
-        p50: latencies.quantile(Quantile::P50).filter(|_| kept),
-        p99: latencies.quantile(Quantile::P99).filter(|_| kept),
-        worst: latencies.worst_delivered(),
+        messages: during.map(Messages::scheduled),
+        lost: during.map(|during| during.scheduled().saturating_sub(during.delivered())),
+        late: kept.map(|during| during.late(deadline)),
+        p50: quantile(Quantile::P50),
+        p99: quantile(Quantile::P99),
+        worst: latencies.as_ref().and_then(Distribution::worst_delivered),
         recovery,
         path_back: None,
     }

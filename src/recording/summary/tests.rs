@@ -1,7 +1,8 @@
 use std::time::Duration;
 
 use super::*;
-use crate::recording::{Message, MessageHistogram, Status, Window, sample};
+use crate::recording::{Message, MessageHistogram, MessageLog, Status, Window, sample};
+use crate::workload::{Keep, Workload};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -198,11 +199,7 @@ fn a_histogram_gives_the_same_figures_as_the_messages_it_is_of() {
         longest_gap: longest_gap(&each),
         windows: (0..60).map(|second| window(messages, second)).collect(),
     };
-    let kept = Recording { messages: Messages::Histogram(histogram.clone()), ..each.clone() };
-    let sliceless = MessageHistogram { windows: Vec::new(), ..histogram };
-    let sliceless = Recording { messages: Messages::Histogram(sliceless), ..each.clone() };
-    let sliceless = Summary::of(&[&sliceless]).unwrap();
-    assert_eq!((sliceless.outages[0].messages, sliceless.outages[0].lost), (None, None));
+    let kept = Recording { messages: Messages::Histogram(histogram), ..each.clone() };
     let (each, kept) = (Summary::of(&[&each]).unwrap(), Summary::of(&[&kept]).unwrap());
     assert_eq!(kept.latencies, latencies);
     assert_eq!(kept.quantiles, each.quantiles);
@@ -242,4 +239,39 @@ fn an_outage_of_a_path_the_sender_does_not_use_is_none_of_its_business() {
     let summary = Summary::of(&[&recording]).unwrap();
     assert!(summary.outages.is_empty());
     assert_eq!(summary.recovery(), None);
+}
+
+/// What a histogram tells of the messages of the sample's outage, from 20 s to 25 s, of which none
+/// arrived.
+fn told_of_an_outage(
+    log: fn(&Workload) -> MessageLog,
+    duration: Duration,
+) -> (Option<u64>, Option<u64>, Option<Latency>) {
+    let mut trial = sample::recording("kcp", 0);
+    let Workload::Control(periodic) = &mut trial.workload else { panic!("control") };
+    periodic.keep = Keep::Histogram;
+    periodic.duration = duration;
+    let mut log = log(&trial.workload);
+    let periodic = trial.workload.periodic();
+    for id in 0..periodic.count() {
+        let due = periodic.due(id);
+        log.sent(id, due);
+        if !(20..25).contains(&due.as_secs()) {
+            log.delivered(id, due + Duration::from_millis(40));
+        }
+    }
+    trial.messages = log.finish(periodic.duration);
+    let summary = Summary::of(&[&trial]).unwrap();
+    let [outage] = &summary.outages[..] else { panic!("one outage") };
+    (outage.messages, outage.lost, outage.worst)
+}
+
+#[test]
+fn of_an_outage_that_no_slice_of_a_histogram_lies_within_nothing_is_told() {
+    let minute = Duration::from_secs(60);
+    assert_eq!(told_of_an_outage(MessageLog::new, minute), (Some(250), Some(250), None));
+    // The whole time is one slice.
+    assert_eq!(told_of_an_outage(MessageLog::of_many, minute), (None, None, None));
+    // Slices of 6 s.
+    assert_eq!(told_of_an_outage(MessageLog::new, 60 * minute), (None, None, None));
 }
