@@ -9,7 +9,8 @@
 //! is one slot; a lone probe just before the path is back can make it up to a window early.
 //!
 //! Before the outage counts from when the path was in use again after the one before: what was sent
-//! until then is no level to come back to.
+//! until then is no level to come back to. Where too little was sent before that one to tell, it
+//! counts from as long after it as it took, and from ten windows' time after it at the soonest.
 //!
 //! Where the leanest window before was next to empty (less than a tenth of the payload that fell due
 //! in it), the sender used the path now and then only, and no level is there to come back to.
@@ -107,13 +108,20 @@ impl PathBack {
             Ok(after) => Self { after, why: None },
             Err(why) => Self { after: Recovery::Unknown, why: Some(why) },
         };
-        let in_use = match back.after {
-            Recovery::After(time) => outage.until + time,
-            Recovery::Never => end,
-            Recovery::Unknown => outage.until,
+        let in_use = match (back.after, back.why) {
+            (Recovery::After(time), _) => outage.until + time,
+            (Recovery::Unknown, Some(NoLevel::Seldom)) => outage.until,
+            (Recovery::Unknown, Some(NoLevel::TooSoon { .. })) => surely_in_use(outage, volume),
+            (Recovery::Never | Recovery::Unknown, _) => end,
         };
         Some((back, in_use))
     }
+}
+
+/// Of a path of which it is not known what it carried before this outage.
+fn surely_in_use(outage: &Outage, volume: &Volume) -> Duration {
+    let length = outage.until.saturating_sub(outage.from);
+    outage.until.saturating_add(length.max(volume.middle(WINDOWS_BEFORE * WINDOW)))
 }
 
 /// Bytes in a window below which a path is next to empty.

@@ -162,6 +162,32 @@ fn until_a_path_is_used_again_there_is_no_level_to_come_back_to() {
     assert_eq!(PathBack::of_all(&trial, &trial.outages), [Some(after(198)), Some(after(98))]);
 }
 
+/// The first outage begins too soon for a level; after it the path carries a third for a while.
+#[test]
+fn what_was_sent_before_it_is_known_to_be_in_use_is_no_level() {
+    let (slot, seconds) = (|slot: u32| SLOT * slot, Duration::from_secs);
+    let backs = |full_again: usize, second: u32| {
+        let outages = [(slot(25), slot(75)), (slot(second), slot(second) + seconds(5))];
+        let outages = outages.map(|(from, until)| Outage { path: PathId(0), from, until });
+        let dark = second as usize..second as usize + 250;
+        let volumes = vec![volume(|slot| match slot {
+            25..75 => 0,
+            _ if dark.contains(&slot) => 0,
+            _ if slot < full_again || (dark.end..dark.end + 100).contains(&slot) => 195,
+            _ => 650,
+        })];
+        let trial =
+            Recording { volumes, outages: outages.to_vec(), ..sample::recording("kcp-both", 0) };
+        PathBack::of_all(&trial, &trial.outages)
+    };
+    let too_soon = Some(unknown(NoLevel::TooSoon { slot: SLOT }));
+    assert_eq!(backs(150, 200), [too_soon; 2]);
+    // Ten windows' time after the first outage at the soonest, and half of that is level enough.
+    assert_eq!(backs(150, 224), [too_soon; 2]);
+    let [_, second] = backs(150, 225)[..] else { panic!("two outages") };
+    assert_eq!(second, Some(after(99)));
+}
+
 #[test]
 fn a_single_path_has_nothing_to_be_redundant_with() {
     let volumes = vec![volume(|_| 650)];
