@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Recording, WireCount};
+use super::{Handshake, Recording, WireCount};
 
 /// Bytes of IP packets ÷ payload bytes of distinct messages, all three over the same payload, so
 /// that up + down = total. The payload is that of every message the sender accepted, delivered or
@@ -53,7 +53,7 @@ impl Traffic {
     }
 }
 
-/// Of getting connected, the mean over the trials.
+/// Of getting connected, the mean over the trials, rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HandshakeCost {
     /// `None`: this protocol has none.
@@ -65,19 +65,44 @@ pub struct HandshakeCost {
 impl HandshakeCost {
     pub fn mean(trials: &[&Recording]) -> Self {
         let count = trials.len().max(1) as u64;
-        let sum = |part: fn(&Recording) -> u64| trials.iter().map(|trial| part(trial)).sum::<u64>();
         let shake_hands = trials.iter().any(|trial| trial.protocol.shakes_hands());
         let duration: Duration = trials.iter().map(|trial| trial.handshake.duration).sum();
+        let mean = |part: fn(&Handshake) -> u64| {
+            let sum: u64 = trials.iter().map(|trial| part(&trial.handshake)).sum();
+            (sum + count / 2) / count
+        };
         Self {
             duration: shake_hands.then(|| duration / u32::try_from(count).unwrap_or(u32::MAX)),
-            up: WireCount {
-                packets: sum(|trial| trial.handshake.up.packets) / count,
-                bytes: sum(|trial| trial.handshake.up.bytes) / count,
-            },
+            up: WireCount { packets: mean(|it| it.up.packets), bytes: mean(|it| it.up.bytes) },
             down: WireCount {
-                packets: sum(|trial| trial.handshake.down.packets) / count,
-                bytes: sum(|trial| trial.handshake.down.bytes) / count,
+                packets: mean(|it| it.down.packets),
+                bytes: mean(|it| it.down.bytes),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::sample;
+
+    #[test]
+    fn the_mean_of_handshakes_is_rounded() {
+        let run = |packets, bytes| {
+            let mut trial = sample::recording("quic", 0);
+            trial.handshake.duration = Duration::from_millis(packets);
+            trial.handshake.up = WireCount { packets, bytes };
+            trial.handshake.down = WireCount { packets: packets - 1, bytes: bytes + 1 };
+            trial
+        };
+        let mean = |runs: &[Recording]| HandshakeCost::mean(&runs.iter().collect::<Vec<_>>());
+        let cost = mean(&[run(4, 3000), run(5, 3001)]);
+        assert_eq!(cost.up, WireCount { packets: 5, bytes: 3001 });
+        assert_eq!(cost.down, WireCount { packets: 4, bytes: 3002 });
+        let cost = mean(&[run(4, 3000), run(4, 3000), run(5, 3001)]);
+        assert_eq!(cost.up, WireCount { packets: 4, bytes: 3000 });
+        assert_eq!(cost.down, WireCount { packets: 3, bytes: 3001 });
+        assert_eq!(mean(&[]).up, WireCount::default());
     }
 }
