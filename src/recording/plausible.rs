@@ -1,17 +1,20 @@
 //! Whether a recording that was read could have been measured. A file may have been edited or
 //! damaged so that it still reads; no figure is computed from one that contradicts itself.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use super::receipt::{MOST_PROFILES, Receipt};
 use super::volume::MOST_SLOTS;
 use super::{
-    EndSockets, LinkCount, Message, MessageHistogram, Messages, QdiscCounters, Recording,
-    TcpFigures, Volume, WireCount,
+    EndSockets, FleetCost, LinkCount, Message, MessageHistogram, Messages, QdiscCounters,
+    Recording, TcpFigures, Volume, WireCount,
 };
 use crate::link::profile::Distribution;
 use crate::protocol::ShardCounts;
 use crate::scenario::limits;
+use crate::workload::Workload;
 
 /// No counter of a trial comes near it, and thousands of them can be added up.
 const MOST: u64 = 1 << 50;
@@ -75,8 +78,13 @@ fn check_one(recording: &Recording) -> Result<(), Implausible> {
 fn check_workload(recording: &Recording) -> Result<(), Implausible> {
     let periodic = recording.workload.periodic();
     let rate = 0.001..=limits::MESSAGE_RATE;
+    let answer = match &recording.workload {
+        Workload::Control(_) => periodic.size,
+        Workload::Echo { response_size, .. } => *response_size,
+    };
+    let sizes = [periodic.size, answer].map(u64::from);
     let right = rate.contains(&periodic.rate)
-        && limits::MESSAGE_SIZE.contains(&periodic.size.into())
+        && sizes.iter().all(|size| limits::MESSAGE_SIZE.contains(size))
         && !periodic.duration.is_zero()
         && periodic.duration <= limits::DURATION;
     if right { Ok(()) } else { Err(Implausible::Workload) }
@@ -109,14 +117,24 @@ fn check_counts(recording: &Recording) -> Result<(), Implausible> {
     let handshake = [&recording.handshake.up, &recording.handshake.down].map(count);
     let statistics = recording.statistics;
     let sockets = recording.kernel_sockets.iter().flatten().flat_map(end_sockets);
-    let others = [recording.accepted, statistics.discarded]
+    let others = [statistics.discarded]
         .into_iter()
+        .chain(recording.cost.iter().flat_map(cost))
         .chain(statistics.retransmissions)
         .chain(recording.error_correction.iter().flatten().flat_map(shards))
         .chain(sockets)
         .chain(kernel)
         .chain(handshake.into_iter().flatten());
-    if wire.chain(others).all(|count| count <= MOST) { Ok(()) } else { Err(Implausible::Count) }
+    let right = recording.accepted <= limits::MESSAGES_COUNTED
+        && recording.handshake.duration <= Duration::from_nanos(MOST)
+        && wire.chain(others).all(|count| count <= MOST);
+    if right { Ok(()) } else { Err(Implausible::Count) }
+}
+
+fn cost(cost: &FleetCost) -> impl Iterator<Item = u64> {
+    let FleetCost { gateway_cpu_us, vehicle_cpu_us, lab_cpu_us, .. } = *cost;
+    let bytes = [cost.gateway_heap_bytes, cost.vehicle_heap_bytes];
+    [gateway_cpu_us, vehicle_cpu_us, lab_cpu_us].into_iter().chain(bytes.into_iter().flatten())
 }
 
 fn shards(counts: &ShardCounts) -> [u64; 5] {
@@ -225,12 +243,12 @@ fn check_histogram(histogram: &MessageHistogram) -> Result<(), Implausible> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::recording::sample;
-    use crate::units::PathId;
-    use crate::workload::Workload;
+    use crate::link::profile::{LinkProfile, RateLimit, Reorder};
+    use crate::recording::receipt::judge::{What, judge};
+    use crate::recording::receipt::{Backlog, Tally};
+    use crate::recording::{Summary, sample};
+    use crate::units::{PathId, Probability, Rate};
 
     fn edited(edit: impl Fn(&mut Recording)) -> Result<(), Implausible> {
         let mut recording = sample::recording("mpquic", 0);
@@ -282,5 +300,70 @@ mod tests {
             }),
             Err(Implausible::Workload)
         );
+    }
+
+    #[test]
+    fn what_cannot_be_added_up_is_refused() {
+        assert_eq!(edited(|it| it.accepted = MOST), Err(Implausible::Count));
+        assert_eq!(edited(|it| it.handshake.duration = Duration::MAX), Err(Implausible::Count));
+        let cost = |us, bytes| FleetCost {
+            gateway_cpu_us: us,
+            vehicle_cpu_us: us,
+            lab_cpu_us: us,
+            gateway_heap_bytes: None,
+            vehicle_heap_bytes: bytes,
+        };
+        assert_eq!(edited(|it| it.cost = Some(cost(1, None))), Ok(()));
+        for wrong in [cost(u64::MAX, None), cost(1, Some(u64::MAX))] {
+            assert_eq!(edited(|it| it.cost = Some(wrong)), Err(Implausible::Count));
+        }
+        let edit = |it: &mut Recording| {
+            let request = it.workload.periodic().clone();
+            it.workload = Workload::Echo { request, response_size: u32::MAX };
+        };
+        assert_eq!(edited(edit), Err(Implausible::Workload));
+    }
+
+    /// As many as there can be, all of them late.
+    fn largest(asked: LinkProfile) -> Receipt {
+        let mut did = Tally { entered: MOST, settled: MOST, left: MOST, ..Tally::default() };
+        (did.spells, did.copies) = (MOST, MOST);
+        (did.delay.count, did.ahead) = (MOST / 2, MOST / 2);
+        did.backlog = Backlog {
+            packets: MOST / 2,
+            periods: MOST / 2,
+            asked: MOST,
+            took: MOST,
+            late: MOST as i64,
+        };
+        Receipt { asked: Some(asked), did, unseen: Vec::new(), slack_ns: MOST }
+    }
+
+    #[test]
+    fn nothing_that_is_plausible_is_too_much_to_count_with() {
+        let rate = Rate::from_bits_per_second(8).expect("not zero");
+        let limited = LinkProfile {
+            rate: Some(RateLimit { rate, packet_overhead: 0, cell_size: 0, cell_overhead: 0 }),
+            ..LinkProfile::default()
+        };
+        let (probability, correlation) = (Probability::new(0.5).expect("half"), Probability::NEVER);
+        let reordered = LinkProfile {
+            delay: Duration::from_secs(1),
+            reorder: Some(Reorder { probability, correlation, gap: u32::MAX }),
+            ..LinkProfile::default()
+        };
+        let receipts = [limited, reordered].map(largest).to_vec();
+        let mut trial = sample::recording("mpquic", 0);
+        trial.accepted = limits::MESSAGES_COUNTED;
+        trial.receipts[0].up = receipts;
+        assert_eq!(check(&trial), Ok(()));
+        let [limited, reordered] = &trial.receipts[0].up[..] else { panic!("two receipts") };
+        let told = |receipt, what| {
+            let judged = judge(receipt).into_iter().find(|it| it.what == what);
+            judged.is_some_and(|it| it.did.is_some())
+        };
+        assert!(told(limited, What::Rate) && told(reordered, What::Ahead));
+        let summary = Summary::of(&vec![&trial; 1000]).expect("there are runs");
+        assert!(summary.amplification.is_some());
     }
 }

@@ -177,7 +177,7 @@ fn rate(receipt: &Receipt, no_law: Option<Why>) -> Option<Judged> {
     }
     let (asked, took, late) = (backlog.asked as f64, backlog.took as f64, backlog.late as f64);
     // Each exit is a whole nanosecond; each busy period ends twice within the slack.
-    let slack = backlog.packets as f64 + 2.0 * (backlog.periods * receipt.slack_ns) as f64;
+    let slack = backlog.packets as f64 + 2.0 * backlog.periods as f64 * receipt.slack_ns as f64;
     let wrong = (took - late - asked).abs() > slack;
     let excused = (TOLD_APART * asked).max(LEAST_EXCUSED * backlog.periods as f64);
     Some(Judged {

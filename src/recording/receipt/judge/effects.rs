@@ -84,8 +84,10 @@ fn ahead(receipt: &Receipt, reorder: Reorder) -> Judged {
     let (probability, still) = (happens(reorder.probability), u64::from(reorder.gap.max(1) - 1));
     let cycle = still as f64 + 1.0 / probability;
     // Within the last cycle of each spell there is no telling how many drew.
-    let drew_at_most = packets.saturating_sub(did.ahead.saturating_sub(did.spells) * still);
-    let drew_at_least = packets.saturating_sub((did.ahead + did.spells) * still).max(did.ahead);
+    let drew_at_most =
+        packets.saturating_sub(did.ahead.saturating_sub(did.spells).saturating_mul(still));
+    let drew_at_least =
+        packets.saturating_sub((did.ahead + did.spells).saturating_mul(still)).max(did.ahead);
     let often = did.ahead as f64 * cycle > packets as f64;
     let drew = if often { drew_at_most } else { drew_at_least };
     let (wrong, few) = is_surprising(probability, did.ahead, drew);
