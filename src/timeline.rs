@@ -1,5 +1,5 @@
-//! Every change of every path during a trial, sorted by time: the only source of change. Both
-//! engines walk it.
+//! Every change of every path during a trial, sorted by time: the only source of change. Every
+//! engine walks it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

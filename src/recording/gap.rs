@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::{Gap, Message, Messages, Recording, Status};
 use crate::protocol::Delivery;
 use crate::units::nanos;
-use crate::workload::Periodic;
 
 /// Open loop: something was due all the time, so the time before the first delivery and after the
 /// last one counts, from the start of the workload to its end. With nothing delivered it is all of
@@ -24,9 +23,10 @@ pub fn longest_gap(recording: &Recording) -> Gap {
 /// Of an interrupted trial the last messages are left out, and so what was delivered from then on is
 /// not known; but where they wait for one before them, nothing was.
 fn told_until(recording: &Recording, messages: &[Message]) -> Duration {
-    let Periodic { duration, deadline, rate, .. } = *recording.workload.periodic();
+    let periodic = recording.workload.periodic();
+    let (duration, deadline, interval) =
+        (periodic.duration, periodic.deadline, periodic.interval());
     let Status::Interrupted { after } = recording.status else { return duration };
-    let interval = Duration::from_secs_f64(1.0 / rate);
     let last = messages.last().map(|message| Duration::from_nanos(message.scheduled));
     let left_out_from = last.map_or(Duration::ZERO, |last| last + interval);
     let young = after.saturating_sub(deadline);

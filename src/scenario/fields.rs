@@ -46,13 +46,17 @@ impl<'n> Fields<'n> {
 
     pub fn take_entry(&mut self, key: &'static str) -> Option<&'n (Key, Node)> {
         self.known.push(key);
-        let index = self.left.iter().position(|(present, _)| present.name == key)?;
+        let index = self.position(key)?;
         Some(self.left.remove(index))
     }
 
     /// What is at a key that was not taken yet; it stays there.
     pub fn peek(&self, key: &str) -> Option<&'n (Key, Node)> {
-        self.left.iter().find(|(present, _)| present.name == key).copied()
+        self.position(key).map(|index| self.left[index])
+    }
+
+    fn position(&self, key: &str) -> Option<usize> {
+        self.left.iter().position(|(present, _)| present.name == key)
     }
 
     /// As `take`, but a mistake if the key is not there.
@@ -122,12 +126,12 @@ impl<'n> Fields<'n> {
 
     /// Whether the key is there and was not taken yet.
     pub fn has(&self, key: &str) -> bool {
-        self.left.iter().any(|(present, _)| present.name == key)
+        self.peek(key).is_some()
     }
 
     /// Where the value of a key is that was not taken yet.
     pub fn place_of(&self, key: &str) -> Option<&'n Place> {
-        self.left.iter().find(|(present, _)| present.name == key).map(|(_, node)| &node.place)
+        self.peek(key).map(|(_, node)| &node.place)
     }
 
     /// Judges none of the keys that are left: the mapping as a whole is a mistake.
