@@ -2,6 +2,8 @@
 //! Linux guest, which this program starts itself in. Asserts which impairment each packet met, and
 //! never how soon.
 
+mod one_sender;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::process::Command;
@@ -15,9 +17,8 @@ use impairlab::link::profile::{Correlated, LinkProfile, Loss, RateLimit};
 use impairlab::protocol::ProtocolSettings;
 use impairlab::protocol::settings::UdpSettings;
 use impairlab::recording::{Message, Messages, Recording, Status};
-use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
-use impairlab::timeline::{Change, Timeline};
-use impairlab::units::{Direction, IpVersion, PathId, Probability, Rate};
+use impairlab::timeline::Change;
+use impairlab::units::{Direction, PathId, Probability, Rate};
 use impairlab::workload::{Keep, Periodic, Workload};
 
 const PATH: PathId = PathId(0);
@@ -68,14 +69,6 @@ fn lossy(percent: f64) -> Loss {
 /// Plain UDP for a second.
 fn trial(rate: f64, up: LinkProfile, changes: Vec<Change>) -> Trial {
     let udp = ProtocolSettings::Udp(UdpSettings { path: PATH });
-    let path = PathPlan {
-        name: "path".to_owned(),
-        profile: None,
-        sources: Vec::new(),
-        ip: IpVersion::V4,
-        up,
-        down: LinkProfile::default(),
-    };
     let periodic = Periodic {
         rate,
         size: 200,
@@ -84,19 +77,10 @@ fn trial(rate: f64, up: LinkProfile, changes: Vec<Change>) -> Trial {
         keep: Keep::Messages,
         phase: Some(Duration::ZERO),
     };
-    let plan = Plan {
-        name: "netem-test".to_owned(),
-        about: String::new(),
-        paths: vec![path],
-        timeline: Timeline { changes, outages: Vec::new() },
-        workload: Workload::Control(periodic),
-        vehicles: 1,
-        senders: vec![SenderPlan { name: "udp".to_owned(), protocol: udp }],
-        repeat: 1,
-        seed: 1,
-        claims: Vec::new(),
-    };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, vehicle: 0, qlog: None }
+    let paths = vec![one_sender::path("path", up, LinkProfile::default())];
+    let mut trial = one_sender::trial("netem-test", udp, Workload::Control(periodic), paths);
+    Arc::make_mut(&mut trial.plan).timeline.changes = changes;
+    trial
 }
 
 /// 10,000 packets a second across 100 changes between two delays that nothing could confuse. Only

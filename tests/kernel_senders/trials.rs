@@ -1,5 +1,8 @@
 //! Trials of senders that live in the kernel or in a program, and the engines that can run them.
 
+#[path = "../one_sender/mod.rs"]
+mod one_sender;
+
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,8 +15,8 @@ use impairlab::engine::{Engine, EngineError, Trial};
 use impairlab::link::profile::{Correlated, LinkProfile, Loss};
 use impairlab::protocol::ProtocolSettings;
 use impairlab::recording::{EndSockets, Message, Messages, Recording, Status};
-use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
-use impairlab::timeline::{Change, Outage, Timeline};
+use impairlab::scenario::plan::PathPlan;
+use impairlab::timeline::{Change, Outage};
 use impairlab::units::{Direction, IpVersion, PathId, Probability};
 use impairlab::workload::{Keep, Periodic, Workload};
 
@@ -65,27 +68,8 @@ pub fn trial(protocol: ProtocolSettings, loss: f64, seconds: u64) -> Trial {
         keep: Keep::Messages,
         phase: None,
     };
-    let path = |name: &str| PathPlan {
-        name: name.to_owned(),
-        profile: None,
-        sources: Vec::new(),
-        ip: IpVersion::V4,
-        up: lossy(loss),
-        down: lossy(loss),
-    };
-    let plan = Plan {
-        name: "kernel-senders".to_owned(),
-        about: String::new(),
-        paths: vec![path("first"), path("second")],
-        timeline: Timeline::default(),
-        workload: Workload::Control(periodic),
-        vehicles: 1,
-        senders: vec![SenderPlan { name: protocol.keyword().to_owned(), protocol }],
-        repeat: 1,
-        seed: 1,
-        claims: Vec::new(),
-    };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, vehicle: 0, qlog: None }
+    let paths = ["first", "second"].map(|name| one_sender::path(name, lossy(loss), lossy(loss)));
+    one_sender::trial("kernel-senders", protocol, Workload::Control(periodic), paths.to_vec())
 }
 
 /// The same over IPv6.

@@ -1,5 +1,8 @@
 //! Small trials for the tests of the relay engine.
 
+#[path = "../one_sender/mod.rs"]
+mod one_sender;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +17,10 @@ use impairlab::protocol::settings::{
     Copy, KcpBehaviour, KcpSettings, MpquicCongestion, MpquicSettings, MpquicStack, QuicCongestion,
     QuicMode, QuicSettings, QuicTransport, ReplicateSettings, TquicSettings, UdpSettings,
 };
-use impairlab::scenario::plan::{PathPlan, Plan, SenderPlan};
-use impairlab::timeline::Timeline;
+use impairlab::scenario::plan::PathPlan;
 use impairlab::units::{IpVersion, PathId, Probability};
 use impairlab::workload::{Keep, Periodic, Workload};
+use one_sender::path;
 
 pub const PATH: PathId = PathId(0);
 const MESSAGE_SIZE: u32 = 200;
@@ -132,31 +135,8 @@ fn periodic() -> Periodic {
     }
 }
 
-fn path(name: &str, up: LinkProfile, down: LinkProfile) -> PathPlan {
-    PathPlan {
-        name: name.to_owned(),
-        profile: None,
-        sources: Vec::new(),
-        ip: IpVersion::V4,
-        up,
-        down,
-    }
-}
-
 fn of(protocol: ProtocolSettings, workload: Workload, paths: Vec<PathPlan>) -> Trial {
-    let plan = Plan {
-        name: "relay-test".to_owned(),
-        about: String::new(),
-        paths,
-        timeline: Timeline::default(),
-        workload,
-        vehicles: 1,
-        senders: vec![SenderPlan { name: protocol.keyword().to_owned(), protocol }],
-        repeat: 1,
-        seed: 1,
-        claims: Vec::new(),
-    };
-    Trial { plan: Arc::new(plan), sender: 0, repetition: 0, vehicle: 0, qlog: None }
+    one_sender::trial("relay-test", protocol, workload, paths)
 }
 
 /// What a trial could leave behind on the host: links, addresses and routes, and the namespace of
