@@ -17,7 +17,7 @@ use self::profile::Profiles;
 use self::sender::Around;
 use super::diagnostic::Mistakes;
 use super::fields::{self, Fields};
-use super::file::File;
+use super::file::{File, Place};
 use super::limits;
 use super::mistake::Mistake;
 use super::plan::{PathPlan, Plan};
@@ -62,20 +62,26 @@ pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
         seed,
         claims: claims?,
     };
-    // What one vehicle sends is looked at where its workload is read.
-    let of_trial = match (plan.workload.periodic().keep, plan.vehicles) {
+    check_messages(&plan, place, mistakes);
+    Some(plan)
+}
+
+/// What one vehicle sends is looked at where its workload is read.
+fn check_messages(plan: &Plan, place: Place, mistakes: &Mistakes) {
+    let keep = plan.workload.periodic().keep;
+    let of_trial = match (keep, plan.vehicles) {
         (_, 1) => u64::MAX,
-        (Keep::Messages, _) => limits::MESSAGES_KEPT,
-        (Keep::Histogram, _) => limits::MESSAGES_COUNTED,
+        (keep, _) => limits::messages(keep),
     };
     let counts = [
         (plan.messages_of_trial(), of_trial),
         (plan.messages_kept(), limits::MESSAGES_KEPT_IN_ALL),
     ];
     if let Some((count, limit)) = counts.into_iter().find(|(count, limit)| count > limit) {
-        mistakes.push(place, Mistake::TooManyMessages { count, limit });
+        let histogram_may = plan.messages_of_trial() <= limits::messages(Keep::Histogram);
+        let histogram_may = keep == Keep::Messages && histogram_may;
+        mistakes.push(place, Mistake::TooManyMessages { count, limit, histogram_may });
     }
-    Some(plan)
 }
 
 fn version(scenario: &mut Fields) {

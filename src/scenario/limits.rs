@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::workload::Keep;
+
 /// Bytes of a scenario, a profile or a table file.
 pub const FILE_BYTES: u64 = 1 << 20;
 /// Mappings and lists inside one another.
@@ -54,6 +56,14 @@ pub const MESSAGES_KEPT: u64 = 2_000_000;
 pub const MESSAGES_KEPT_IN_ALL: u64 = 20_000_000;
 /// Messages of a trial that keeps a histogram, all vehicles together.
 pub const MESSAGES_COUNTED: u64 = 1_000_000_000;
+
+/// The most messages of a trial, all vehicles together.
+pub const fn messages(keep: Keep) -> u64 {
+    match keep {
+        Keep::Messages => MESSAGES_KEPT,
+        Keep::Histogram => MESSAGES_COUNTED,
+    }
+}
 
 /// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP
 /// headers.

@@ -133,7 +133,12 @@ pub enum Mistake {
     #[error("this text has control characters")]
     ControlCharacters,
     #[error("this comes to {count} messages, and {limit} are the most that can be kept")]
-    TooManyMessages { count: u64, limit: u64 },
+    TooManyMessages {
+        count: u64,
+        limit: u64,
+        /// Whether they are not too many for a histogram.
+        histogram_may: bool,
+    },
     #[error(
         "`{protocol}` cannot carry messages of {size} bytes: {limit} are the most, since {reason}"
     )]
@@ -212,8 +217,11 @@ impl Mistake {
             Self::OutageDirection => Some("to lose packets one way, write `set: { loss: 100% }`"),
             Self::OutageFor => Some("leave `for` out"),
             Self::OnlyKcpGo { .. } => Some("add `behaviour: kcp-go-5.6`"),
-            Self::TooManyMessages { .. } => {
+            Self::TooManyMessages { histogram_may: true, .. } => {
                 Some("`keep: histogram` needs no memory for each message, and allows more")
+            }
+            Self::TooManyMessages { .. } => {
+                Some("make the rate, the duration or the number of vehicles smaller")
             }
             Self::VehiclesWithKernel { .. } => {
                 Some("leave `vehicles` out, or move the sender to a scenario of its own")

@@ -104,12 +104,11 @@ fn phase(text: &str) -> Result<Duration, QuantityError> {
 }
 
 fn check_count(periodic: &Periodic, place: &Place, fields: &Fields) {
-    let limit = match periodic.keep {
-        Keep::Messages => limits::MESSAGES_KEPT,
-        Keep::Histogram => limits::MESSAGES_COUNTED,
-    };
-    let count = periodic.count();
+    let (count, limit) = (periodic.count(), limits::messages(periodic.keep));
     if count > limit {
-        fields.mistakes.push(place.clone(), Mistake::TooManyMessages { count, limit });
+        let histogram_may =
+            periodic.keep == Keep::Messages && count <= limits::messages(Keep::Histogram);
+        let mistake = Mistake::TooManyMessages { count, limit, histogram_may };
+        fields.mistakes.push(place.clone(), mistake);
     }
 }

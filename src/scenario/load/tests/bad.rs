@@ -245,6 +245,10 @@ fn the_longest_message_of_kcp() {
 #[test]
 fn workloads_and_claims() {
     wrong_with("too many messages", "rate: 50/s", "rate: 50000/s");
+    let (minute, long) = ("rate: 50/s, size: 600B, duration: 60s", "rate: 1000000/s, size: 600B");
+    let hours = |keep| format!("{long}, duration: 1h, keep: {keep}");
+    wrong_with("too many messages for a histogram", minute, &hours("histogram"));
+    wrong_with("too many messages for a histogram too", minute, &hours("messages"));
     wrong_with("message too small", "size: 600B", "size: 8B");
     wrong_with("no message rate", "rate: 50/s", "rate: 0/s");
     wrong_with("two workloads", "  control:", "  echo: {}\n  control:");
