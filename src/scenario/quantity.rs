@@ -79,7 +79,7 @@ pub fn rate(text: &str, limit: u64) -> Result<Rate, QuantityError> {
 
 pub fn probability(text: &str) -> Result<Probability, QuantityError> {
     let written = Written::split(text, &PROBABILITY)?;
-    Probability::new(written.float() / 100.0)
+    Probability::new(written.hundredth())
         .ok_or_else(|| QuantityError::TooLarge { text: text.to_owned(), limit: "100%".to_owned() })
 }
 
@@ -210,8 +210,18 @@ impl<'a> Written<'a> {
     }
 
     fn float(&self) -> f64 {
+        self.scaled(0)
+    }
+
+    /// Not the float divided: that would round twice.
+    fn hundredth(&self) -> f64 {
+        self.scaled(-2)
+    }
+
+    fn scaled(&self, exponent: i32) -> f64 {
         let fraction = if self.fraction.is_empty() { "0" } else { self.fraction };
-        format!("{}.{fraction}", self.whole).parse().expect("decimal digits, by `split`")
+        let text = format!("{}.{fraction}e{exponent}", self.whole);
+        text.parse().expect("decimal digits, by `split`")
     }
 }
 
@@ -284,10 +294,17 @@ pub fn print_rate(rate: Rate) -> String {
     RATE.print(u128::from(rate.bits_per_second()))
 }
 
-/// Ten decimals of a percent: finer than netem's own 2⁻³².
+/// The fewest digits that are this probability and no other, the point moved by two.
 pub fn print_probability(probability: Probability) -> String {
-    let text = format!("{:.10}", probability.as_f64() * 100.0);
-    format!("{}%", text.trim_end_matches('0').trim_end_matches('.'))
+    let text = probability.as_f64().to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let (tenths, rest) = fraction.split_at(fraction.len().min(2));
+    let percent = format!("{whole}{tenths:0<2}");
+    let percent = match percent.trim_start_matches('0') {
+        "" => "0",
+        percent => percent,
+    };
+    if rest.is_empty() { format!("{percent}%") } else { format!("{percent}.{rest}%") }
 }
 
 #[cfg(test)]

@@ -175,8 +175,11 @@ fn four_state_loss(key: &Key, node: &Node, fields: &Fields) -> Option<Loss> {
     Some(Loss::FourState { p13, p31, p32, p23, p14 })
 }
 
+/// To fifteen decimals: that leaves out what a float adds, so that it can be written again.
 fn rest(probability: Probability) -> Probability {
-    Probability::new(1.0 - probability.as_f64()).expect("one minus a probability is one")
+    let rest = format!("{:.15}", 1.0 - probability.as_f64());
+    let rest = rest.parse().expect("a number is printed as one");
+    Probability::new(rest).expect("one minus a probability is one")
 }
 
 fn probability(
