@@ -95,6 +95,7 @@ fn the_schema_says_what_the_reader_says() {
         "{ delay: 1ms, reorder: { probability: 25%, gap: 5 }, slot: { min: 1ms, packets: 5 } }",
         "{ delay: 1ms, distribution: normal, slot: { delay: 1ms, distribution: pareto } }",
         "{ rate: { rate: 1Mbit/s, overhead: -4B, cell: 48B, cell-overhead: 5B }, order: keep }",
+        "{ delay: 1ms, jitter: 1ms, distribution: { samples: \"-8192 8192\" } }",
     ];
     let wrong = [
         "{ delay: 40 }",
@@ -104,6 +105,7 @@ fn the_schema_says_what_the_reader_says() {
         "{ loss: { random: 1%, 4-state: { p13: 1% } } }",
         "{ rate: { rate: 1Mbit/s, queue: 250kB } }",
         "{ queue: 0 }",
+        "{ distribution: { table: a.dist, samples: \"1\" } }",
         "{ order: kept }",
         "{ up: { ip: 6 } }",
     ];

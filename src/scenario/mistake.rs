@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use super::limits;
 use super::quantity::{QuantityError, print_duration};
+use crate::link::table::TableError;
 use crate::protocol::kcptun::fec::GroupSizesError;
 
 #[derive(Debug, Error)]
@@ -94,6 +95,8 @@ pub enum Mistake {
     ProfileChain { count: usize },
     #[error("cannot use the table `{path}`: {reason}")]
     Table { path: String, reason: String },
+    #[error("these are no samples: {error}")]
+    Samples { error: TableError },
 
     // What it asks for.
     #[error("packets cannot be sent ahead of others where there is no delay")]

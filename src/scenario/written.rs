@@ -1,10 +1,11 @@
-//! The way back: a plan as the YAML of a scenario that says everything. What is printed here can be
-//! read again, and gives the same paths, changes, workload, senders and claims; only the names of
-//! profiles are comments by then.
+//! The way back: a plan as the YAML of a scenario that says everything, tables of samples included.
+//! What is printed here is read as the same plan; only the names and sources of profiles are
+//! comments by then.
 
 mod link;
+mod timeline;
 
-pub use link::settings as link_settings;
+pub use link::in_short as link_settings;
 
 use std::fmt::Write;
 
@@ -13,8 +14,7 @@ use super::quantity::{print_duration, print_size};
 use super::senders::{self, PathKeys};
 use crate::link::profile::LinkProfile;
 use crate::protocol::ProtocolSettings;
-use crate::timeline::{Change, Timeline};
-use crate::units::{Direction, IpVersion, PathId};
+use crate::units::IpVersion;
 use crate::workload::{Keep, Workload};
 
 /// A line of YAML and what is indented below it.
@@ -53,20 +53,18 @@ pub fn scenario(plan: &Plan) -> String {
 fn items(plan: &Plan) -> Vec<Item> {
     let mut items = vec![
         Item::value("version", 1),
-        Item::value("name", &plan.name),
+        Item::value("name", name(&plan.name)),
         Item::value("about", quoted(&plan.about)),
         Item::nested("paths", plan.paths.iter().map(path).collect()),
     ];
-    if !plan.timeline.changes.is_empty() {
-        items.push(timeline(plan));
-    }
+    items.extend(timeline::timeline(plan));
     if plan.vehicles > 1 {
         items.push(Item::value("vehicles", plan.vehicles));
     }
     items.push(Item::nested("workload", vec![workload(&plan.workload)]));
     let senders = plan.senders.iter().map(|sender| {
         let protocol = protocol(&sender.protocol, plan);
-        Item::nested(&sender.name, vec![protocol])
+        Item::nested(name(&sender.name), vec![protocol])
     });
     items.push(Item::nested("senders", senders.collect()));
     items.push(Item::value("repeat", plan.repeat));
@@ -79,7 +77,8 @@ fn items(plan: &Plan) -> Vec<Item> {
 
 fn protocol(settings: &ProtocolSettings, plan: &Plan) -> Item {
     let mut below = options(settings);
-    let names: Vec<&str> = settings.paths().iter().map(|path| plan.path_name(*path)).collect();
+    let paths = settings.paths().into_iter();
+    let names: Vec<&str> = paths.map(|path| name(plan.path_name(path))).collect();
     let paths = match senders::Sender::of(settings).paths {
         PathKeys::One => Item::value("path", names.join(", ")),
         PathKeys::Several { .. } => Item::value("paths", format!("[{}]", names.join(", "))),
@@ -110,56 +109,11 @@ fn path(path: &PathPlan) -> Item {
         below.push(Item::nested("up", settings(&path.up)));
         below.push(Item::nested("down", settings(&path.down)));
     }
-    Item::nested(&path.name, below)
+    Item::nested(name(&path.name), below)
 }
 
 fn settings(profile: &LinkProfile) -> Vec<Item> {
     link::settings(profile).into_iter().map(|(key, value)| Item::value(key, value)).collect()
-}
-
-fn timeline(plan: &Plan) -> Item {
-    let Timeline { changes, outages } = &plan.timeline;
-    let mut below: Vec<Item> = outages
-        .iter()
-        .map(|outage| {
-            let (from, until) = (print_duration(outage.from), print_duration(outage.until));
-            let path = plan.path_name(outage.path);
-            Item::line(format!("# {path} is dark from {from} to {until}"))
-        })
-        .collect();
-    below.extend(changes.iter().enumerate().map(|(index, change)| {
-        let before = profile_before(plan, &changes[..index], change.path, change.direction);
-        changed(plan, before, change)
-    }));
-    Item::nested("timeline", below)
-}
-
-fn profile_before<'p>(
-    plan: &'p Plan,
-    earlier: &'p [Change],
-    path: PathId,
-    direction: Direction,
-) -> &'p LinkProfile {
-    let first = &plan.paths[path.index()];
-    let same = |change: &&Change| change.path == path && change.direction == direction;
-    match (earlier.iter().rev().find(same), direction) {
-        (Some(change), _) => &change.profile,
-        (None, Direction::Up) => &first.up,
-        (None, Direction::Down) => &first.down,
-    }
-}
-
-fn changed(plan: &Plan, before: &LinkProfile, change: &Change) -> Item {
-    let before = link::settings(before);
-    let differing: Vec<String> = link::settings(&change.profile)
-        .into_iter()
-        .zip(before)
-        .filter(|(after, before)| after != before)
-        .map(|((key, value), _)| format!("{key}: {value}"))
-        .collect();
-    let (at, path) = (print_duration(change.at), plan.path_name(change.path));
-    let (direction, set) = (change.direction, differing.join(", "));
-    Item::line(format!("- {{ at: {at}, path: {path}, direction: {direction}, set: {{ {set} }} }}"))
 }
 
 fn workload(workload: &Workload) -> Item {
@@ -191,12 +145,17 @@ fn claim(claim: &Claim) -> Item {
         ("worst", claim.worst),
         ("longest-gap", claim.longest_gap),
     ];
-    let mut below = vec![Item::value("sender", &claim.sender)];
+    let mut below = vec![Item::value("sender", name(&claim.sender))];
     for (key, duration) in durations {
         below.extend(duration.map(|duration| Item::value(key, print_duration(duration))));
     }
     below.extend(claim.amplification.map(|ratio| Item::value("amplification", ratio)));
     Item { line: format!("- source: {}", quoted(&claim.source)), below }
+}
+
+/// The one name that YAML takes for nothing at all.
+fn name(name: &str) -> &str {
+    if name == "null" { "\"null\"" } else { name }
 }
 
 /// A JSON string is also a YAML one.

@@ -9,7 +9,7 @@ use crate::link::overrides::Overrides;
 use crate::link::profile::{
     Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing, TokenBucket,
 };
-use crate::link::table;
+use crate::link::table::{self, TableError};
 use crate::scenario::fields::{self, Fields};
 use crate::scenario::file::{File, Place};
 use crate::scenario::limits;
@@ -64,9 +64,18 @@ fn distribution(fields: &mut Fields) -> Option<Distribution> {
     let (key, node) = fields.take_entry("distribution")?;
     if is_map(node) {
         let mut inner = Fields::of(node, "a distribution", &key.place, fields.mistakes)?;
-        let table = inner.require("table", "table: delays.dist");
+        let written = (inner.take("table"), inner.take("samples"));
         inner.finish();
-        return table.and_then(|table| table_file(table, fields));
+        return match written {
+            (Some(table), None) => table_file(table, fields),
+            (None, Some(samples)) => written_samples(samples, fields),
+            _ => {
+                let known = "table, samples".to_owned();
+                let mistake = Mistake::NotExactlyOne { holder: "a distribution", known };
+                fields.mistakes.push(key.place.clone(), mistake);
+                None
+            }
+        };
     }
     let words = [
         ("uniform", Distribution::Uniform),
@@ -88,6 +97,15 @@ fn table_file(node: &Node, fields: &Fields) -> Option<Distribution> {
     };
     let samples = samples(&path).map_err(failed).ok()?;
     Some(Distribution::Table(samples))
+}
+
+/// The samples themselves, as a table file has them.
+fn written_samples(node: &Node, fields: &Fields) -> Option<Distribution> {
+    let text = fields::text(node, "samples", fields.mistakes)?;
+    let failed = |error: TableError| {
+        fields.mistakes.push(node.place.clone(), Mistake::Samples { error });
+    };
+    table::parse(text).map_err(failed).ok().map(Distribution::Table)
 }
 
 fn samples(path: &Path) -> Result<Arc<[i16]>, String> {

@@ -70,7 +70,8 @@ fn chance(more: &[(&str, Value)]) -> Value {
 
 fn distribution() -> Value {
     let words = json!({ "enum": ["uniform", "normal", "pareto", "paretonormal"] });
-    any_of(&[words, mapping(&["table"], &[("table", scalars::text())])])
+    let tables = ["table", "samples"].map(|key| mapping(&[key], &[(key, scalars::text())]));
+    any_of(&[&[words], &tables[..]].concat())
 }
 
 fn loss() -> Value {

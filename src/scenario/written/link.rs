@@ -10,11 +10,22 @@ use crate::scenario::quantity::{
 
 /// Every setting, always in this order.
 pub fn settings(profile: &LinkProfile) -> Vec<(&'static str, String)> {
+    all(profile, in_full)
+}
+
+/// The same for people, to whom the samples of a table say nothing.
+pub fn in_short(profile: &LinkProfile) -> Vec<(&'static str, String)> {
+    all(profile, |samples| format!("table of {} samples", samples.len()))
+}
+
+type Print = fn(&[i16]) -> String;
+
+fn all(profile: &LinkProfile, table: Print) -> Vec<(&'static str, String)> {
     vec![
         ("delay", print_duration(profile.delay)),
         ("jitter", print_duration(profile.jitter)),
         ("correlation", percent(profile.delay_correlation)),
-        ("distribution", distribution(&profile.distribution)),
+        ("distribution", distribution(&profile.distribution, table)),
         ("order", order(profile.order).to_owned()),
         ("loss", loss(&profile.loss)),
         ("duplicate", correlated(&profile.duplicate)),
@@ -22,7 +33,7 @@ pub fn settings(profile: &LinkProfile) -> Vec<(&'static str, String)> {
         ("reorder", or_none(&profile.reorder, reorder)),
         ("rate", profile.bucket.as_ref().map_or_else(|| or_none(&profile.rate, rate), bucket)),
         ("queue", profile.limit.to_string()),
-        ("slot", or_none(&profile.slot, slot)),
+        ("slot", or_none(&profile.slot, |it| slot(it, table))),
         ("ecn", profile.ecn.to_string()),
     ]
 }
@@ -31,15 +42,23 @@ fn or_none<T>(setting: &Option<T>, print: impl Fn(&T) -> String) -> String {
     setting.as_ref().map_or_else(|| "none".to_owned(), print)
 }
 
-fn distribution(distribution: &Distribution) -> String {
+fn distribution(distribution: &Distribution, table: Print) -> String {
     match distribution {
         Distribution::Uniform => "uniform".to_owned(),
         Distribution::Normal => "normal".to_owned(),
         Distribution::Pareto => "pareto".to_owned(),
         Distribution::ParetoNormal => "paretonormal".to_owned(),
-        // The samples themselves would be thousands of lines.
-        Distribution::Table(samples) => format!("{{ table: ({} samples) }}", samples.len()),
+        Distribution::Table(samples) => table(samples),
     }
+}
+
+/// As text of several lines, which YAML takes for one.
+fn in_full(samples: &[i16]) -> String {
+    const IN_A_LINE: usize = 16;
+    let line = |line: &[i16]| line.iter().map(i16::to_string).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = samples.chunks(IN_A_LINE).map(line).collect();
+    // Indented further than any key that it can be the value of.
+    format!("{{ samples: \"{}\" }}", lines.join("\n            "))
 }
 
 fn order(order: Order) -> &'static str {
@@ -108,7 +127,7 @@ fn bucket(TokenBucket { rate, burst, queue }: &TokenBucket) -> String {
     format!("{{ rate: {rate}, burst: {burst}, queue: {} }}", print_size((*queue).into()))
 }
 
-fn slot(slot: &Slot) -> String {
+fn slot(slot: &Slot, table: Print) -> String {
     let mut text = match &slot.spacing {
         SlotSpacing::Between { min, max } => {
             format!("{{ min: {}, max: {}", print_duration(*min), print_duration(*max))
@@ -117,7 +136,7 @@ fn slot(slot: &Slot) -> String {
             "{{ delay: {}, jitter: {}, distribution: {}",
             print_duration(*delay),
             print_duration(*jitter),
-            distribution(spread)
+            distribution(spread, table)
         ),
     };
     if slot.packets > 0 {

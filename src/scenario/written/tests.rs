@@ -4,11 +4,13 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::link::overrides::Overrides;
 use crate::link::profile::{
     Correlated, Distribution, Loss, Order, RateLimit, Reorder, Slot, SlotSpacing, TokenBucket,
 };
-use crate::scenario::load_str;
-use crate::units::{Probability, Rate};
+use crate::scenario::{load, load_str, quantity};
+use crate::timeline::{Effect, Entry, Timeline};
+use crate::units::{Direction, PathId, Probability, Rate};
 
 const SCENARIO: &str = "\
 version: 1
@@ -42,29 +44,116 @@ fn a_plan_is_written_as_a_scenario_that_says_everything() {
     insta::assert_snapshot!(scenario(&read(SCENARIO)));
 }
 
+/// All but where the settings of a path came from, which are comments in what is written.
+fn without_profiles(mut plan: Plan) -> Plan {
+    for path in &mut plan.paths {
+        (path.profile, path.sources) = (None, Vec::new());
+    }
+    plan
+}
+
+fn assert_read_back(plan: Plan) {
+    let text = scenario(&plan);
+    assert_eq!(read(&text), without_profiles(plan), "{text}");
+}
+
 #[test]
 fn what_is_written_is_read_as_the_same_plan() {
-    let plan = read(SCENARIO);
-    let again = read(&scenario(&plan));
-    let links = |plan: &Plan| -> Vec<_> {
-        plan.paths
-            .iter()
-            .map(|path| (path.name.clone(), path.up.clone(), path.down.clone()))
-            .collect()
-    };
-    assert_eq!(again.timeline.changes, plan.timeline.changes);
-    assert_eq!(links(&again), links(&plan));
-    assert_eq!(again.workload, plan.workload);
-    assert_eq!(again.senders, plan.senders);
-    assert_eq!(again.claims, plan.claims);
-    let rest = |plan: &Plan| (plan.name.clone(), plan.about.clone(), plan.repeat, plan.seed);
-    assert_eq!(rest(&again), rest(&plan));
+    assert_read_back(read(SCENARIO));
+}
+
+#[test]
+fn every_shipped_scenario_is_read_as_it_was_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut outages = 0;
+    for entry in std::fs::read_dir(&folder).expect("the shipped scenarios").flatten() {
+        if entry.path().extension().is_some_and(|extension| extension == "yaml") {
+            let plan = load(&entry.path()).unwrap_or_else(|wrong| panic!("{wrong}"));
+            outages += plan.timeline.outages.len();
+            assert_read_back(plan);
+        }
+    }
+    assert!(outages > 0);
+}
+
+/// Names and texts that YAML could take for something else.
+#[test]
+fn what_looks_like_something_else_is_read_as_it_was_written() {
+    for name in ["null", "true", "no", "404", "1e5", "007", "0x1f", "1-2", "2026-12-01", "nan"] {
+        let text = SCENARIO
+            .replace("name: written", &format!("name: \"{name}\""))
+            .replace("5g: {", &format!("\"{name}\": {{"))
+            .replace("path: 5g", &format!("path: \"{name}\""))
+            .replace("[5g, 4g]", &format!("[\"{name}\", 4g]"))
+            .replace("[4g, 5g]", &format!("[4g, \"{name}\"]"))
+            .replace("kcp: { rep", &format!("\"{name}\": {{ rep"))
+            .replace("sender: kcp", &format!("sender: \"{name}\""));
+        let plan = read(&text);
+        assert_eq!((&plan.name[..], &plan.paths[1].name[..]), (name, name));
+        assert_read_back(plan);
+    }
+}
+
+/// What is left of 100 % is no number of its own: 1 − 0.07 is not 0.93.
+#[test]
+fn every_probability_is_read_as_it_was_written() {
+    for percent in (1..1000).map(|tenths| format!("{}.{}%", tenths / 10, tenths % 10)) {
+        let loss = format!("gilbert-elliott: {{ p: {percent} }}");
+        assert_read_back(read(&SCENARIO.replace("gilbert-elliott: { p: 1%, r: 30% }", &loss)));
+    }
+    for p in ["0.00000000000001%", "33.3333333333333333%", "0.7%", "99.9999999999999%"] {
+        assert_read_back(read(&SCENARIO.replace("p: 1%, r: 30%", &format!("p: {p}"))));
+    }
+}
+
+#[test]
+fn a_table_is_written_in_full() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let samples: String =
+        (0..16_384).map(|i| format!("{}\n", (i * 7_919) % 65_536 - 32_768)).collect();
+    std::fs::write(folder.path().join("a.dist"), samples).expect("a new file");
+    std::fs::write(folder.path().join("b.dist"), "-1 0 1").expect("a new file");
+    let tables = SCENARIO
+        .replace("5g: { delay: 25ms,", "5g: { delay: 25ms, distribution: { table: a.dist },")
+        .replace("slot: { min: 1ms,", "slot: { delay: 1ms, distribution: { table: b.dist },")
+        .replace("set: { delay: 97ms,", "set: { distribution: { table: b.dist },");
+    let plan = load_str(&folder.path().join("tables.yaml"), &tables);
+    let plan = plan.unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert_eq!(plan.timeline.changes.len(), 6);
+    assert_read_back(plan);
+}
+
+#[test]
+fn changes_are_written_whatever_they_overlap_with() {
+    for timeline in [
+        // Until the very end.
+        "{ at: 50s, path: 5g, set: { delay: 97ms }, for: 10s }",
+        "{ at: 50s, path: 5g, outage: 10s }",
+        // The end of one uncovers another, which was covered from its begin.
+        "{ at: 10s, path: 5g, set: { delay: 97ms } }, \
+         { at: 10s, path: 5g, set: { delay: 25ms }, for: 50s }",
+        // Within an outage, at its begin and at its end.
+        "{ at: 20s, path: 5g, outage: 10s }, \
+         { at: 20s, path: 5g, set: { delay: 1ms, loss: 3% } }, \
+         { at: 25s, path: 5g, set: { ecn: true, jitter: 9ms, duplicate: 5% } }, \
+         { at: 30s, path: 5g, set: { loss: 5% }, direction: up }",
+        "{ at: 50s, path: 5g, outage: 10s }, { at: 55s, path: 5g, set: { loss: 3% } }",
+        // Nothing to be seen of it.
+        "{ at: 20s, path: 5g, outage: 10s }, { at: 25s, path: 5g, set: { loss: 3% }, for: 2s }",
+        // As dark as an outage, and none.
+        "{ at: 20s, path: 5g, set: { loss: 100% }, for: 5s }, { at: 22s, path: 5g, outage: 1s }",
+    ] {
+        let (before, rest) = SCENARIO.split_once("timeline:\n").expect("a timeline");
+        let (_, after) = rest.split_once("workload:").expect("a workload");
+        let text = format!("{before}timeline: [{timeline}]\nworkload:{after}");
+        assert_read_back(read(&text));
+    }
 }
 
 fn percent() -> impl Strategy<Value = Probability> {
     (0u32..=1_000_000).prop_map(|n| {
-        let percent: f64 = format!("{}.{:04}", n / 10_000, n % 10_000).parse().expect("a number");
-        Probability::new(percent / 100.0).expect("at most 100 %")
+        let percent = format!("{}.{:04}%", n / 10_000, n % 10_000);
+        quantity::probability(&percent).expect("at most 100 %")
     })
 }
 
@@ -82,7 +171,9 @@ fn distribution() -> impl Strategy<Value = Distribution> {
         Just(Distribution::Uniform),
         Just(Distribution::Normal),
         Just(Distribution::Pareto),
-        Just(Distribution::ParetoNormal)
+        Just(Distribution::ParetoNormal),
+        prop::collection::vec(any::<i16>(), 1..40)
+            .prop_map(|samples| Distribution::Table(samples.into())),
     ]
 }
 
@@ -170,7 +261,72 @@ prop_compose! {
     }
 }
 
+/// Settings of another link, some of them.
+fn overrides() -> impl Strategy<Value = Overrides> {
+    fn some<T>(chosen: u16, bit: u16, value: T) -> Option<T> {
+        (chosen & 1 << bit != 0).then_some(value)
+    }
+    (link_profile(), 1u16..1 << 12).prop_map(|(it, chosen)| Overrides {
+        delay: some(chosen, 0, it.delay),
+        jitter: some(chosen, 1, it.jitter),
+        delay_correlation: some(chosen, 2, it.delay_correlation),
+        distribution: some(chosen, 3, it.distribution),
+        order: some(chosen, 4, it.order),
+        loss: some(chosen, 5, it.loss),
+        duplicate: some(chosen, 6, it.duplicate),
+        corrupt: some(chosen, 7, it.corrupt),
+        reorder: some(chosen, 8, it.reorder),
+        // Written under one key, and so never apart.
+        rate: some(chosen, 9, it.rate),
+        bucket: some(chosen, 9, it.bucket),
+        limit: some(chosen, 10, it.limit),
+        slot: some(chosen, 11, it.slot),
+        ecn: some(chosen, 5, it.ecn),
+    })
+}
+
+/// In steps of 5 s, so that much happens at once; within the 60 s of the workload.
+fn entry() -> impl Strategy<Value = Entry> {
+    let direction = prop::option::of(prop_oneof![Just(Direction::Up), Just(Direction::Down)]);
+    let effect = prop_oneof![
+        1 => Just(Effect::Outage),
+        3 => (direction, overrides()).prop_map(|(direction, settings)| Effect::Set {
+            direction,
+            settings: Box::new(settings),
+        }),
+    ];
+    let step = |n: u64| Duration::from_secs(5 * n);
+    (0u8..2, 0u64..12, 1u64..=12, any::<bool>(), effect).prop_map(
+        move |(path, from, length, ends, effect)| {
+            let until = Some(step((from + length).min(12)));
+            let until = until.filter(|_| ends || effect == Effect::Outage);
+            Entry { path: PathId(path), from: step(from), until, effect }
+        },
+    )
+}
+
 proptest! {
+    #[test]
+    fn every_timeline_is_read_as_it_was_written(
+        first in [link_profile(), link_profile(), link_profile(), link_profile()],
+        entries in prop::collection::vec(entry(), 0..8),
+        (repeat, seed) in (1u32..1000, any::<u64>()),
+        about in "[^\\p{Cc}\\s]{0,20}",
+    ) {
+        let mut plan = read(SCENARIO);
+        let [a, b, c, d] = first;
+        let first = [[a, b], [c, d]];
+        for (path, [up, down]) in plan.paths.iter_mut().zip(first.clone()) {
+            (path.up, path.down) = (up, down);
+        }
+        plan.timeline = Timeline::resolve(&first, entries);
+        plan.name = "other".to_owned();
+        plan.claims.clear();
+        (plan.repeat, plan.seed, plan.about) = (repeat, seed, about);
+        let text = scenario(&plan);
+        prop_assert_eq!(read(&text), without_profiles(plan), "{}", text);
+    }
+
     #[test]
     fn every_link_is_read_as_it_was_written(up in link_profile(), down in link_profile()) {
         let mut plan = read(SCENARIO);

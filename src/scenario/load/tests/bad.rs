@@ -123,6 +123,8 @@ fn links() {
     wrong_with("slot without its shortest", "delay: 25ms", "slot: { max: 10ms }");
     wrong_with("slot of neither kind", "delay: 25ms", "slot: { packets: 5 }");
     wrong_with("missing table", "delay: 25ms", "distribution: { table: no-such.dist }");
+    wrong_with("wrong samples", "delay: 25ms", "distribution: { samples: \"1 x\" }");
+    wrong_with("no distribution", "delay: 25ms", "distribution: {}");
 }
 
 #[test]
