@@ -53,6 +53,10 @@ pub enum CommandError {
     /// By the word for it in a scenario file.
     #[error("there is no sender `{name}`; there are: {known}")]
     UnknownSender { name: String, known: String },
+    #[error(
+        "this scenario is too long to be written in full: {reason}; `show --json` prints its plan"
+    )]
+    TooLongToShow { reason: String },
     #[error("no sender is left: --without names all of this scenario")]
     NoSenderLeft,
     #[error(
@@ -149,6 +153,7 @@ impl CommandError {
         ExitCode::from(match self {
             Self::Scenario(_)
             | Self::UnknownSender { .. }
+            | Self::TooLongToShow { .. }
             | Self::NoSuchSender { .. }
             | Self::EmptySenderName { .. }
             | Self::NoSenderLeft
