@@ -22,6 +22,17 @@ fn interval(run: &Recording, quantile: Quantile) -> Interval<Latency> {
     summary.figure(quantile).expect("the quantile is shown").interval
 }
 
+/// One that reached further would hold the figure more often than it says. The rank of a quantile
+/// is that of so many draws, ± 1.96 standard deviations of a binomial; few messages make the steps
+/// of an interval coarse.
+fn assert_narrow(own: &Distribution, interval: Interval<Latency>, quantile: Quantile) {
+    let within = |latency| interval.low < Some(latency) && Some(latency) < interval.high;
+    let inside: u64 = own.counts().filter(|(it, _)| within(*it)).map(|(_, count)| count).sum();
+    let (count, share) = (own.count() as f64, quantile.as_f64());
+    let deviation = (count * share * (1.0 - share)).sqrt();
+    assert!((inside as f64) < 5.0 * deviation, "{quantile}: {inside} of {count}: {interval:?}");
+}
+
 /// Of 95 in 100 this much may be missing by chance: four standard deviations.
 #[test]
 fn it_covers_the_figure_of_many_runs_as_often_as_it_says() {
@@ -35,6 +46,9 @@ fn it_covers_the_figure_of_many_runs_as_often_as_it_says() {
         let each: Vec<Distribution> = runs.iter().map(|run| run.messages.latencies()).collect();
         for quantile in QUANTILES {
             let truth = Distribution::pooled(&each).quantile(quantile);
+            each.iter().zip(&runs).for_each(|(own, run)| {
+                assert_narrow(own, interval(run, quantile), quantile);
+            });
             let covers = |run: &&Recording| {
                 let interval = interval(run, quantile);
                 assert!(interval.is_bounded(), "{sender} {quantile}");
