@@ -110,7 +110,7 @@ fn how_to_read(data: &Data) -> String {
     let histogram =
         data.recordings.iter().any(|trial| matches!(trial.messages, Messages::Histogram(_)));
     let edge = match least_ms(data) < floor_ms(data) {
-        true => "Dots at the lower edge of a strip: this latency or less. ",
+        true => "Dots at the lower edge of a strip lie there or below. ",
         false => "",
     };
     let dot = match histogram {

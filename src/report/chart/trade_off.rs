@@ -17,7 +17,7 @@ use super::frame::{
 use super::intervals::{Intervals, ends};
 use super::labels::{Area, Drawn};
 use super::palette::{FAINT_INK, INK, PAPER, SenderLook, Shape};
-use super::selection::{remark, signs};
+use super::selection::{others, remark, signs};
 use crate::recording::Figure;
 use crate::report::{Redundancy, SenderReport, Standing};
 use crate::statistics::{Interval, Latency, Quantile};
@@ -35,7 +35,13 @@ const WEAK: f64 = 5.0;
 const FAINT: f64 = 3.5;
 
 pub fn height(data: &Data) -> f64 {
-    top(data) + (key::height(data) + BOTTOM).max(570.0)
+    top(data) + (key::height(data) + bottom(data)).max(570.0)
+}
+
+/// Of a choice there is more to say.
+fn bottom(data: &Data) -> f64 {
+    const TWO_LINES: f64 = 32.0;
+    if others(data.report).is_some() { BOTTOM + TWO_LINES } else { BOTTOM }
 }
 
 /// A sender that has both figures.
@@ -60,7 +66,7 @@ pub fn draw(data: &Data, canvas: &mut Canvas) {
     let across = cost_axis(&spots, Span { from: left, to: right });
     let rows = lost_rows(&spots, &across);
     let band = LOST_BAND + LOST_ROW * rows.iter().flatten().max().map_or(0.0, |row| *row as f64);
-    let plot = Plot { left, right, top: top(data) + band, bottom: canvas.height() - BOTTOM };
+    let plot = Plot { left, right, top: top(data) + band, bottom: canvas.height() - bottom(data) };
     let up = latency_axis(data, &spots, &plot);
     let title = "amplification: bytes of IP packets, up and down, per byte of payload";
     axis_below(canvas, &plot, &across, ratio_label, title);
