@@ -44,7 +44,7 @@ fn row(claim: &ClaimReport, source: usize) -> Vec<Cell> {
     };
     vec![
         Cell::new(claim.sender.clone()),
-        Cell::new(claim.figure.to_string()),
+        Cell::new(figure(claim)),
         Cell::new(write(claim.claimed)),
         Cell::new(claim.measured.map_or_else(|| figures::NONE.to_owned(), write)),
         Cell::new(claim.difference().map_or_else(|| figures::NONE.to_owned(), difference)),
@@ -52,6 +52,16 @@ fn row(claim: &ClaimReport, source: usize) -> Vec<Cell> {
         Cell::toned(claim.verdict_in_words(), verdict_tone(claim)),
         Cell::toned(format!("[{source}]"), Tone::Faint),
     ]
+}
+
+/// The table of the senders has these of all runs together.
+fn figure(claim: &ClaimReport) -> String {
+    match claim.figure {
+        ClaimedFigure::Worst | ClaimedFigure::LongestGap if claim.runs > 1 => {
+            format!("{}, median", claim.figure)
+        }
+        _ => claim.figure.to_string(),
+    }
 }
 
 fn difference(difference: f64) -> String {
