@@ -33,7 +33,7 @@ use crate::units::{Instant, PathId};
 ///
 /// The driver (an engine) calls `send` and `receive` as things happen, and after each of them, and
 /// whenever the instant of the last [`Output::Wait`] has come, calls `poll` until it says `Wait`
-/// again. `now` never goes back, and may stand still: what [`build`] gives counts on from there.
+/// again. `now` never goes back, and may stand still: what [`build()`] gives counts on from there.
 pub trait Protocol {
     /// Takes a whole message for delivery to the other side.
     fn send(&mut self, now: Instant, message: &[u8]) -> Sent;
