@@ -23,7 +23,7 @@ use super::mistake::Mistake;
 use super::plan::{PathPlan, Plan};
 use super::tree;
 use crate::timeline::Timeline;
-use crate::workload::{Keep, Workload};
+use crate::workload::Workload;
 
 /// The plan, or `None` with at least one mistake that says why.
 pub fn compile(file: &Arc<File>, mistakes: &Mistakes) -> Option<Plan> {
@@ -78,8 +78,7 @@ fn check_messages(plan: &Plan, place: Place, mistakes: &Mistakes) {
         (plan.messages_kept(), limits::MESSAGES_KEPT_IN_ALL),
     ];
     if let Some((count, limit)) = counts.into_iter().find(|(count, limit)| count > limit) {
-        let histogram_may = plan.messages_of_trial() <= limits::messages(Keep::Histogram);
-        let histogram_may = keep == Keep::Messages && histogram_may;
+        let histogram_may = limits::histogram_may_hold(keep, plan.messages_of_trial());
         mistakes.push(place, Mistake::TooManyMessages { count, limit, histogram_may });
     }
 }

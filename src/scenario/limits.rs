@@ -65,6 +65,11 @@ pub const fn messages(keep: Keep) -> u64 {
     }
 }
 
+/// Whether a trial whose messages are too many to be kept so could be kept as a histogram.
+pub fn histogram_may_hold(keep: Keep, count: u64) -> bool {
+    keep == Keep::Messages && count <= messages(Keep::Histogram)
+}
+
 /// Bytes of a message that `udp` can carry: one packet of 1,500 bytes, less the IPv4 and UDP
 /// headers.
 pub const UDP_MESSAGE: u32 = 1_472;

@@ -19,7 +19,7 @@ fn latencies(scenario: &str, repeat: u32, tick: Duration) -> Vec<Vec<f64>> {
 
 fn run(trial: &Trial, tick: Duration) -> Vec<f64> {
     let mut run = Run::connected(trial, MessageLog::new(&trial.plan.workload)).unwrap();
-    run.world.wrap(|end| Box::new(Ticking::by(tick, end)));
+    run.world = run.world.wrapped(|end| Box::new(Ticking::by(tick, end)));
     let go_on = ControlFlow::Continue(());
     let outcome = run.conduct(go_on, &mut |_| ControlFlow::Continue(())).unwrap();
     let Messages::Each(messages) = outcome.messages else { panic!("each is kept") };

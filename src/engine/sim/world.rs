@@ -75,16 +75,15 @@ impl World {
         })
     }
 
-    /// Wraps the protocols of both ends.
+    /// With the protocols of both ends wrapped.
     #[cfg(test)]
-    pub(super) fn wrap(&mut self, wrapping: impl Fn(Box<dyn Protocol>) -> Box<dyn Protocol>) {
-        for end in [&mut self.vehicle, &mut self.cloud] {
-            let idle =
-                Box::new(crate::protocol::udp::Udp::new(&crate::protocol::settings::UdpSettings {
-                    path: PathId(0),
-                }));
-            end.protocol = wrapping(std::mem::replace(&mut end.protocol, idle));
-        }
+    pub(super) fn wrapped(
+        mut self,
+        wrapping: impl Fn(Box<dyn Protocol>) -> Box<dyn Protocol>,
+    ) -> Self {
+        self.vehicle.protocol = wrapping(self.vehicle.protocol);
+        self.cloud.protocol = wrapping(self.cloud.protocol);
+        self
     }
 
     /// From now on the processor time of each side is counted.

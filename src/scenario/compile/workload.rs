@@ -106,8 +106,7 @@ fn phase(text: &str) -> Result<Duration, QuantityError> {
 fn check_count(periodic: &Periodic, place: &Place, fields: &Fields) {
     let (count, limit) = (periodic.count(), limits::messages(periodic.keep));
     if count > limit {
-        let histogram_may =
-            periodic.keep == Keep::Messages && count <= limits::messages(Keep::Histogram);
+        let histogram_may = limits::histogram_may_hold(periodic.keep, count);
         let mistake = Mistake::TooManyMessages { count, limit, histogram_may };
         fields.mistakes.push(place.clone(), mistake);
     }
